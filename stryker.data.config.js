@@ -18,8 +18,8 @@ const areas = {
     tests: ['unit/data', 'integration/lifecycle-steps.test.ts'],
   },
   repair: {
-    mutate: ['infra/repair/{repair-user,scan-users,snapshot}.ts'],
-    tests: ['integration/repair.test.ts'],
+    mutate: ['infra/repair/{repair-counters,repair-user,scan-users,snapshot}.ts'],
+    tests: ['integration/repair.test.ts', 'integration/repair-counters.test.ts'],
   },
 };
 

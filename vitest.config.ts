@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { compileCache } from './infra/local/compile-cache.ts';
+import { compileCache } from './infra/local/cache/compile-cache.ts';
 
 /** Every process that tests start, their own included, takes what was compiled before. */
 process.env.NODE_COMPILE_CACHE ??= compileCache;
@@ -23,25 +23,29 @@ const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
 const longest = [
   'test/e2e/npm-start.test.ts',
   'test/e2e/crash.test.ts',
+  'test/e2e/smoke.test.ts',
   'test/integration/dependency-faults.test.ts',
   'test/integration/endpoint-faults.test.ts',
   'test/integration/recorded-calls.test.ts',
   'test/integration/list-engine.test.ts',
   'test/integration/stored-format.test.ts',
-  'test/integration/user-call-faults.test.ts',
+  'test/integration/call-faults.test.ts',
   'test/integration/get-full-results.test.ts',
   'test/integration/pauses.test.ts',
   'test/integration/erase-batch.test.ts',
   'test/integration/leases.test.ts',
   'test/e2e/snippets.test.ts',
   'test/integration/limit-checks.test.ts',
-  'test/integration/lifecycle-faults.test.ts',
   'test/integration/create-batches.test.ts',
   'test/integration/repair.test.ts',
   'test/integration/apply-events.test.ts',
   'test/integration/repair-command.test.ts',
   'test/integration/lease-faults.test.ts',
 ];
+
+for (const file of longest) {
+  if (!existsSync(join(import.meta.dirname, file))) throw new Error(`There is no ${file} to start first.`);
+}
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,7 +1,7 @@
 /**
  * The limits that operators set, and what follows from each: data only, and the only place that
- * lists them. Validation, enforcement, counters, what is used and left, the docs, the console's form
- * and the tests follow from here. Each limit may be set for users and for projects.
+ * lists them. Validation, enforcement, counters, what is used and left, the docs, the console's
+ * form and the tests follow from here. Each limit may be set for users and for projects.
  *
  * The order is that of members in answers. Where several are reached, the first refuses.
  */
@@ -17,7 +17,7 @@ import {
 
 /** When limits of a kind are checked, and the reason of a refusal; null: none is refused. */
 export const limitKinds = {
-  /** Rows that match: those of a user are counted in lists, those of a project by a counter. */
+  /** Rows that match: a user's are counted in lists, a project's by a counter. */
   rows: { checked: 'creation, with all jobs that the call announces', refusal: 'limit_exceeded' },
   /** An amount of usage since the month began (UTC). What runs goes on. */
   month: { checked: 'creation; the refusal names the day on which it begins anew', refusal: 'limit_exceeded' },
@@ -60,13 +60,13 @@ export const limits = {
     kind: 'rows',
     unit: 'batches',
     counts: { list: 'batch', where: { status: batchStatusNames.filter((name) => !isFinalBatchStatus(name)) } },
-    description: 'Batches that have not ended: those that wait and those that run.',
+    description: 'Batches that have not ended, whether they wait or run.',
   },
   max_unfinished_jobs: {
     kind: 'rows',
     unit: 'jobs',
     counts: { list: 'job', where: { status: jobStatusNames.filter((status) => !isFinalJob({ status })) } },
-    description: 'Jobs that have not ended: those that wait and those that run.',
+    description: 'Jobs that have not ended, whether they wait or run.',
   },
   shots_per_month: {
     kind: 'month',
@@ -101,7 +101,9 @@ export function limitsOfKind<Kind extends LimitKind>(...kinds: Kind[]): LimitOfK
   return limitNames.filter((name): name is LimitOfKind<Kind> => (kinds as LimitKind[]).includes(limits[name].kind));
 }
 
-/** The limits by which something is counted: they have a number that is used, and one that is left. */
+/**
+ * The limits by which something is counted: they have a number that is used, and one that is left.
+ */
 export const countedLimits = limitsOfKind('rows', 'month', 'minute');
 export type CountedLimit = (typeof countedLimits)[number];
 

@@ -9,8 +9,8 @@
  *   their `uses`, and each must check what it reads.
  * - `operator`: the rows belong to those who run the service. Only the functions in `usedBy` may
  *   name the table in their `uses`.
- * - `service`: counts that the service keeps for itself, under what they count: a user, a project, a
- *   host. Only the functions in `usedBy` may name the table in their `uses`.
+ * - `service`: counts that the service keeps for itself, under what they count: a user, a project,
+ *   a host. Only the functions in `usedBy` may name the table in their `uses`.
  * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those
  *   in `writtenBy` may write it.
  */
@@ -30,8 +30,8 @@ interface IndexKeys {
 }
 
 /**
- * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` in a
- * table of the service or, in a public table, `kind`; in a table of operators any other.
+ * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` in
+ * a table of the service or, in a public table, `kind`; in a table of operators any other.
  */
 type Partition =
   | { readonly partition: 'owner' }
@@ -248,8 +248,8 @@ export const tables = {
   },
   /**
    * The counter of the limits of each user and project that has any (lifecycle/counters.ts): it
-   * follows from rows, and a repair recounts it. And how often each host of webhooks was called in a
-   * minute, under the user and under the host, for an hour (data/webhooks/host-limits.ts).
+   * follows from rows, and a repair recounts it. And how often each host of webhooks was called in
+   * a minute, under the user and under the host, for an hour (data/webhooks/host-limits.ts).
    */
   Counters: {
     environmentVariable: 'COUNTERS_TABLE',

@@ -2,10 +2,10 @@
 
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import type { TokenIssuer } from './identity.ts';
-import { ServiceStack } from './service-stack.ts';
-import { SetupProblem } from './setup-problem.ts';
-import { type StageName, smallConcurrency, stages } from './stages.ts';
+import { SetupProblem } from './commands/setup-problem.ts';
+import type { TokenIssuer } from './stack/identity.ts';
+import { ServiceStack } from './stack/service-stack.ts';
+import { type StageName, smallConcurrency, stages } from './stack/stages.ts';
 
 const app = new App({ analyticsReporting: false });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsToCloudFormation: true }));

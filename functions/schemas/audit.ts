@@ -28,12 +28,12 @@ export const AuditEntry = z.strictObject(Act.shape).register(z.globalRegistry, {
   id: 'ProducedAuditEntryResponse',
   fields: {
     at: 'When it was done.',
-    operator: 'Who did it: the `sub` of their token.',
+    operator: 'Who did it: the `sub` of the operator’s token.',
     action: 'What was done.',
-    target: 'What it was done to: `user_id`, `batch_id`, `device_type`, `subject`, as far as it has them.',
+    target: 'What it affected: `user_id`, `batch_id`, `device_type`, `subject`, as far as there are any.',
     reason: 'Why, in the operator’s words.',
-    before: 'What the act changed, as it was; null where there was nothing.',
-    after: 'What the act changed, as it was then; null where nothing is left.',
+    before: 'The values before the change; null if there were none.',
+    after: 'The values after the change; null if none are left.',
   },
   examples: [
     {
@@ -65,12 +65,12 @@ export const AuditQuery = z
   })
   .register(z.globalRegistry, {
     fields: {
-      from: 'Done then or later; by default 400 days ago, which is how long acts are kept.',
-      to: 'Done then or earlier; by default now.',
+      from: 'From this time on; by default 400 days ago, the time for which acts are kept.',
+      to: 'Up to this time; by default now.',
       operator: 'Who did it.',
       action: 'What was done.',
-      user_id: 'To whom it was done: the owner of the batch, or the user whose limits were set.',
-      device_type: 'The device that it was about.',
+      user_id: 'Whom it affected: the owner of the batch, or the user whose limits were set.',
+      device_type: 'The device it was about.',
       limit: 'Page size.',
       offset: 'Number of items to skip.',
     },

@@ -25,8 +25,8 @@ export const JobRequest = z
   .register(z.globalRegistry, {
     id: 'ConsumedJobRequest',
     fields: {
-      runs: 'Number of times the sequence is run; null: the device chooses.',
-      variables: 'Values of the variables that the sequence declares, and `qubits` of a mappable register.',
+      runs: 'How often to run the sequence; null: the device chooses.',
+      variables: 'Values of the sequence’s variables, and `qubits` for a mappable register.',
       sequence: 'The job’s own sequence; null: the batch’s. A job with its own takes no variables.',
     },
   });
@@ -74,11 +74,10 @@ export const CreateBatchRequest = z
     id: 'ConsumedCreateBatchRequest',
     fields: {
       project_id: 'Project of the batch.',
-      sequence_builder:
-        'The sequence of those jobs that have none of their own: Pulser’s abstract representation, a JSON text.',
-      jobs: 'The jobs that it starts with: at least one, unless it is open.',
-      open: 'Whether jobs may be added later. A device that has the batch waits 120 s for the next job, or as long as its `idle_seconds` in `GET /api/v1/devices` say; then the batch is `TIMED_OUT`.',
-      device_type: 'The device; null: the one whose specification has the name that the sequence’s device has.',
+      sequence_builder: 'The sequence of jobs without their own: Pulser’s abstract representation, a JSON text.',
+      jobs: 'The first jobs: at least one, unless the batch is open.',
+      open: 'Whether jobs may be added later. A device that has the batch waits 120 s for the next job, or its `idle_seconds` in `GET /api/v1/devices`; then the batch becomes `TIMED_OUT`.',
+      device_type: 'The device; null: the one whose specification has the name of the sequence’s device.',
       queue_priority: 'A lower priority than the token’s.',
       webhook: 'URL that is called about the batch.',
       configuration: 'Configuration of the emulator.',

@@ -106,8 +106,8 @@ export const BatchRow = z.extend(BatchProjection, {
    */
   pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
   /**
-   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet added,
-   * by their ids.
+   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet
+   * added, by their ids.
    */
   jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
   /**
@@ -123,11 +123,11 @@ const fields = {
   parent_id: 'The batch that this one repeats.',
   project_id: 'Project that owns the batch.',
   user_id: 'User who owns the batch: the caller.',
-  status: 'Where the batch is in its life.',
+  status: 'Status of the batch.',
   open: 'Whether the batch still accepts jobs.',
   complete: 'Deprecated: the opposite of `open`.',
   device_type: 'Emulator or QPU that the batch is for.',
-  queue_priority: 'Which batches it waits with.',
+  queue_priority: 'Priority in the queue.',
   tags: 'Tags that identify the batch.',
   jobs_count: 'Number of jobs, in any status.',
   jobs_count_per_status: 'Number of jobs in each status, zeros included.',
@@ -136,11 +136,11 @@ const fields = {
   start_datetime: 'When the batch started, as the emulator or QPU reported.',
   end_datetime: 'When the batch finished, failed or was canceled; null until then.',
   device_status:
-    'The status that the device reported last, what it has waited for in vain, or what an operator did to the batch, and why.',
+    'The last status from the device, why the batch timed out, or what an operator did to the batch, and why.',
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
-  erased_at: 'When its content was erased, and that of its jobs; null otherwise.',
+  erased_at: 'When its content and its jobs’ content was erased; null otherwise.',
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
 
 export { fields as batchFields };
@@ -179,8 +179,8 @@ export const Batch = z
   });
 export type Batch = z.infer<typeof Batch>;
 
-const sequenceText = 'The sequence of its jobs; null where each has its own.';
-const shownJobs = 'All its jobs, in creation order; absent where they are more than 100 or exceed one answer.';
+const sequenceText = 'The sequence of its jobs; null if each has its own.';
+const shownJobs = 'All its jobs, in creation order; absent if there are more than 100, or they exceed one answer.';
 
 /** A batch with what belongs to it. */
 export const BatchDetails = z
@@ -219,7 +219,7 @@ export const CanceledBatches = z
   .strictObject({ batches: z.array(Batch), errors: z.record(Uuid, z.string()) })
   .register(z.globalRegistry, {
     id: 'ProducedCanceledBatchesResponse',
-    fields: { batches: 'The batches that are canceled now.', errors: 'Why the others are not, by their ids.' },
+    fields: { batches: 'The canceled batches.', errors: 'Why the others were not canceled, by id.' },
   });
 
 /** Parameters of a path that names a batch. */
@@ -247,12 +247,11 @@ export const BatchProgress = z
     fields: {
       ...fields,
       queue_position:
-        'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and when it does not wait there.',
+        'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and if it does not wait there.',
       queue_reason:
-        'Why it waits: its device takes no batches now, with an operator’s reason; or no machine has announced itself as its device, and the position is null. Otherwise null.',
+        'Why it waits: its device takes no batches now (with an operator’s reason), or no machine has announced itself as its device (then the position is null). Otherwise null.',
       ...estimateFields,
-      webhook_attempt:
-        'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
+      webhook_attempt: 'The last attempt to call the webhook; null if there is no webhook, or it was not called yet.',
     },
   });
 export type BatchProgress = z.infer<typeof BatchProgress>;

@@ -46,20 +46,20 @@ const modeMeanings = deviceModeNames.map((mode) => {
 const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'The status that the device reported last.',
-  availability: `\`ACTIVE\`: its status is \`UP\`, its mode ${modesThat(({ accepts, claims }) => accepts && claims)}, and no window holds. \`RETIRED\`: its mode is ${modesThat(({ listed }) => !listed)}. Otherwise \`INACTIVE\`.`,
+  availability: `\`ACTIVE\`: its status is \`UP\`, its mode ${modesThat(({ accepts, claims }) => accepts && claims)}, and it is in no window. \`RETIRED\`: its mode is ${modesThat(({ listed }) => !listed)}. Otherwise \`INACTIVE\`.`,
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
-  mode: `What an operator lets it do. ${modeMeanings.join(' ')} A device without a place in the list is shown where \`availability=RETIRED\` asks for it.`,
-  status_message: 'Why it takes no work now, in an operator’s words; null while it does.',
-  available_at: 'The end of the window that holds now; null outside windows.',
+  mode: `What an operator lets it do. ${modeMeanings.join(' ')} A device without a place in the list is shown only to callers who ask for it with \`availability=RETIRED\`.`,
+  status_message: 'Why it takes no work now, in an operator’s words; null while it takes work.',
+  available_at: 'The end of the present window; null outside windows.',
   windows:
-    'When it is to be paused; a window that is over is left out. The first one alone where one answer cannot hold all of all devices.',
+    'The present and future windows in which it starts nothing. If one answer cannot hold the windows of all devices, only the first of each.',
   average_queue_time:
-    'Seconds that batches waited for their first worker: the mean of those claimed within the last hour, null without any.',
-  idle_seconds: 'How long an open batch may keep the device waiting for jobs; then it is `TIMED_OUT`.',
-  max_atom_num: 'Number of atoms that its specification allows; null where that says nothing.',
+    'Mean seconds that batches waited for their first worker, over the batches claimed within the last hour; null if there are none.',
+  idle_seconds: 'How long an open batch may keep the device waiting for jobs; then it becomes `TIMED_OUT`.',
+  max_atom_num: 'Number of atoms that its specification allows; null if it gives none.',
   is_emulator: 'Whether it emulates a device; null without a specification.',
   channels:
-    'The channels of its specification; null where it has none, or where one answer cannot hold those of all devices.',
+    'The channels of its specification; null if it has none, or if one answer cannot hold the channels of all devices.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
 };
 
@@ -84,11 +84,12 @@ export const Device = z
 export type Device = z.infer<typeof Device>;
 
 const settingFields = {
-  max_job_seconds: 'How long a job may run: then its worker is asked to stop it, and it is `ERROR`. Null: no bound.',
+  max_job_seconds:
+    'How long a job may run. Then its worker is asked to stop it, and the job becomes `ERROR`. Null: no limit.',
   idle_seconds:
-    'How long an open batch may keep the device waiting for jobs. Null: as the device announces, and otherwise 120.',
+    'How long an open batch may keep the device waiting for jobs. Null: as the device announces, otherwise 120.',
   max_batch_seconds:
-    'After so long at the device an open batch goes behind the others. Null: as it announces, and otherwise 3,600.',
+    'How long an open batch may have the device before other batches go first. Null: as the device announces, otherwise 3,600.',
 };
 
 /** A device as operators see it. */
@@ -177,7 +178,7 @@ export const DeviceSettingsRequest = z
       ...settingFields,
       mode: fields.mode,
       reason: `Why, for users to read. Required with any mode but ${modesThat(({ says }) => says === undefined)}.`,
-      windows: 'All windows from now on, in place of the earlier ones: they do not overlap.',
+      windows: 'All windows from now on; they replace the former ones. They must not overlap.',
     },
     example: { mode: 'PAUSED', reason: 'Calibration until the afternoon.' },
   });
@@ -222,20 +223,20 @@ export const AnnounceRequest = z
     id: 'AnnounceRequest',
     fields: {
       ...fields,
-      status: 'How the device is, for users to read: `UP` is shown as active.',
-      specs: `${fields.specs} By default as before.`,
+      status: 'The state of the device, for users to read: `UP` is shown as active.',
+      specs: `${fields.specs} By default unchanged.`,
       public:
-        'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
+        'Whether anyone may read the specification; by default unchanged, and at first true for emulators (`EMU_…`).',
       idle_seconds:
-        'How long an open batch may keep the device waiting for jobs; then it is `TIMED_OUT`. By default as before, and at first 120.',
+        'How long an open batch may keep the device waiting for jobs; then it becomes `TIMED_OUT`. By default unchanged, and at first 120.',
       max_batch_seconds:
-        'After so long at the device an open batch goes behind the others. By default as before, and at first 3,600.',
+        'How long an open batch may have the device before other batches go first. By default unchanged, and at first 3,600.',
     },
     example: { status: 'UP', specs: '{"name": "FRESNEL", "dimensions": 2}' },
   });
 export type AnnounceRequest = z.output<typeof AnnounceRequest>;
 
-/** What a specification says of its device to those who choose one. */
+/** The facts of a specification by which users choose a device. */
 export function specificationFacts(
   deviceType: string,
   specs: string | undefined,

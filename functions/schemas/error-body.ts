@@ -10,7 +10,7 @@ import { Timestamp } from './values.ts';
 const failure = {
   status: z.enum(['fail', 'error']).register(z.globalRegistry, {
     id: 'Failure',
-    description: '`fail`: the request is at fault (4xx). `error`: the service is (5xx).',
+    description: '`fail`: the request is at fault (4xx). `error`: the service is at fault (5xx).',
   }),
   message: z.string().check(z.describe('Name of the status.')),
   code: z.string().check(z.describe('The status.')),
@@ -26,12 +26,12 @@ const ErrorReason = z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).regist
 
 /** Of a limit that an operator has set. */
 const limit = {
-  limit: z.exactOptional(z.string().check(z.describe('The limit that refuses the request.'))),
+  limit: z.exactOptional(z.string().check(z.describe('The limit that was reached.'))),
   subject: z.exactOptional(z.string().check(z.describe('Whose it is: `user:ID` or `project:ID`.'))),
   max: z.exactOptional(z.number()),
   used: z.exactOptional(z.number()),
   left: z.exactOptional(z.number()),
-  begins_anew_at: z.exactOptional(Timestamp.check(z.describe('When the month ends that it counts.'))),
+  begins_anew_at: z.exactOptional(Timestamp.check(z.describe('When the counted month ends.'))),
 };
 
 export const ErrorBody = z
@@ -47,7 +47,7 @@ export const ValidationError = z
         z.meta({ examples: [['query', 'status', 0]] }),
       ),
     msg: z.string(),
-    type: z.string().check(z.describe('Kind of fault, in the words of pydantic 2.'), z.meta({ examples: ['enum'] })),
+    type: z.string().check(z.describe('Kind of fault, named as in pydantic 2.'), z.meta({ examples: ['enum'] })),
   })
   .register(z.globalRegistry, { id: 'ValidationError' });
 

@@ -8,8 +8,8 @@ export const EstimatedStart = z
   .register(z.globalRegistry, {
     id: 'EstimatedStart',
     fields: {
-      earliest: 'At least four starts of five are between it and `latest`.',
-      likely: 'About as many starts are before it as after.',
+      earliest: 'At least four of five starts lie between it and `latest`.',
+      likely: 'About half of all starts lie before it.',
       latest: 'See `earliest`.',
     },
   });
@@ -33,7 +33,7 @@ export function noEstimate(reason: NoEstimateReason): StartEstimate {
 
 export const estimateFields = {
   estimated_start:
-    'When it is likely to start, by how long jobs on its device have taken, the batches before it, the workers of the last minute and the windows of the device. Up to 10 s old.',
+    'When it is likely to start: estimated from the times of jobs on its device, the batches before it, the workers of the last minute and the device’s windows. Up to 10 s old.',
   estimated_start_reason:
-    'Why `estimated_start` is null: `paused` (an operator lets the device take no batches, without an end), `closed`, `no_worker` (none was seen in the last minute), `unknown` (too little is known yet, or more than 1,000 batches are before it), `running` or `ended`. Otherwise null.',
+    'Why `estimated_start` is null: `paused` (by an operator, without an end), `closed`, `no_worker` (none was seen in the last minute), `unknown` (too little is known yet, or more than 1,000 batches are before it), `running` or `ended`. Otherwise null.',
 };

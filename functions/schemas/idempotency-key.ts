@@ -7,6 +7,6 @@ export const IdempotencyKeyHeader = z
   .register(z.globalRegistry, {
     fields: {
       'idempotency-key':
-        'Names this call. The same key with the same body answers with the same batch for 15 days; with another body it is refused (409). Two headers with different keys are refused (422).',
+        'Names this call. For 15 days, the same key with the same body gets the same batch; with another body it is refused (409). Two headers with different keys are refused (422).',
     },
   });

@@ -18,8 +18,8 @@ const selection = {
 /** What the OpenAPI document says of them. */
 const fields = {
   id: 'Ids of jobs.',
-  min_runs: 'Least number of runs. A job without a number of runs does not match.',
-  max_runs: 'Greatest number of runs. A job without a number of runs does not match.',
+  min_runs: 'Minimum number of runs. A job without a number of runs does not match.',
+  max_runs: 'Maximum number of runs. A job without a number of runs does not match.',
   start_date: 'Created at this time or later.',
   end_date: 'Created at this time or earlier.',
   status: 'Statuses of jobs.',

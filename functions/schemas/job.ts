@@ -83,8 +83,8 @@ const fields = {
   batch_id: 'Batch of the job.',
   project_id: 'Project that owns the job.',
   user_id: 'User who owns the job: the caller.',
-  status: 'Where the job is in its life.',
-  runs: 'Number of times the sequence is run; null: the device chooses.',
+  status: 'Status of the job.',
+  runs: 'How often to run the sequence; null: the device chooses.',
   origin: 'Where the job came from.',
   creation_order: 'Place within its batch, from 0, without gaps.',
   created_at: 'When the job was created.',
@@ -128,7 +128,7 @@ export const CanceledJobs = z
   .strictObject({ jobs: z.array(Job), errors: z.record(Uuid, z.string()) })
   .register(z.globalRegistry, {
     id: 'ProducedCanceledJobsResponse',
-    fields: { jobs: 'The jobs that are canceled now.', errors: 'Why the others are not, by their ids.' },
+    fields: { jobs: 'The canceled jobs.', errors: 'Why the others were not canceled, by id.' },
   });
 
 /** A job with the sequence that it has of its own. */

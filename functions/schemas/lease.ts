@@ -66,7 +66,7 @@ const LeaseText = z.pipe(
   }),
 );
 
-const pathFields = { lease: 'The lease, as the claim answered it.', job_id: 'Id of the job.' };
+const pathFields = { lease: 'The lease, from the claim’s answer.', job_id: 'Id of the job.' };
 
 /** Parameters of a path that names a lease. */
 export const LeasePath = z.object({ lease: LeaseText }).register(z.globalRegistry, { fields: pathFields });
@@ -81,7 +81,7 @@ export const LeaseJobPath = z
 
 export const ClaimRequest = z.object({ worker: boundedText(128) }).register(z.globalRegistry, {
   id: 'ClaimRequest',
-  fields: { worker: 'What the worker calls itself: for operators, who look for a worker that gets lost.' },
+  fields: { worker: 'Name of the worker, so that operators can find a lost one.' },
   example: { worker: 'fresnel-1' },
 });
 
@@ -145,9 +145,9 @@ export const LeasedJob = z
     id: 'LeasedJob',
     fields: {
       id: 'Id of the job.',
-      runs: 'Number of times to run the sequence; null: the device chooses.',
+      runs: 'How often to run the sequence; null: the device chooses.',
       variables: 'Values of the sequence’s variables.',
-      sequence: 'The sequence to run; null: that of the batch, as the claim answered it.',
+      sequence: 'The sequence to run; null: the batch’s, from the claim’s answer.',
     },
   });
 export type LeasedJob = z.infer<typeof LeasedJob>;
@@ -171,7 +171,7 @@ export const LeasedBatch = z
       configuration: 'Configuration of the emulator.',
       backend_configuration: 'Configuration of the backend, serialized.',
       sequence_builder:
-        'The sequence of its jobs; null where each job brings one: its own, or this where one answer cannot hold both.',
+        'The sequence of its jobs. Null if each job has its own, or if one answer cannot hold both: then each job brings its sequence.',
     },
   });
 export type LeasedBatch = z.infer<typeof LeasedBatch>;
@@ -188,8 +188,8 @@ export const Claim = z
   .register(z.globalRegistry, {
     id: 'Claim',
     fields: {
-      lease: 'Names the lease in all further calls: an opaque text.',
-      expires_at: 'When the lease ends unless a heartbeat comes.',
+      lease: 'Identifies the lease in all further calls: an opaque text.',
+      expires_at: 'When the lease ends without a heartbeat.',
       heartbeat_seconds: 'How often to send a heartbeat, the first one at once.',
       batch: 'The batch: it stays with this worker until it ends.',
       job: 'The job to run.',
@@ -220,8 +220,8 @@ export function withoutBatchSequence(claim: Claim): Claim {
 export const Heartbeat = z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
   id: 'Heartbeat',
   fields: {
-    expires_at: 'When the lease ends unless another heartbeat comes.',
-    cancel: 'Whether to stop the job: it was canceled, or has run for longer than it may.',
+    expires_at: 'When the lease ends without another heartbeat.',
+    cancel: 'Whether to stop the job: it was canceled, or has run for too long.',
   },
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
@@ -230,7 +230,7 @@ export const UploadLink = z
   .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) })
   .register(z.globalRegistry, {
     id: 'UploadLink',
-    fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, as they are.' },
+    fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, unchanged.' },
     example: {
       url: 'https://results.s3.eu-west-3.amazonaws.com/results/u/1.json?X-Amz-Signature=0123',
       headers: {
@@ -246,9 +246,9 @@ export const NextJob = z
   .register(z.globalRegistry, {
     id: 'NextJob',
     fields: {
-      job: 'The next job to run; null where there is none.',
-      done: 'Whether the lease has ended: the batch has, or it waits without this worker: for jobs that are being added, because others go first, or because an operator lets the device start nothing.',
-      retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for further ones.',
+      job: 'The next job to run; null if there is none.',
+      done: 'Whether the lease has ended. Either the batch has ended, or it waits without this worker: jobs are being added, other batches go first, or an operator has paused the device.',
+      retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for more jobs.',
     },
   });
 export type NextJob = z.infer<typeof NextJob>;

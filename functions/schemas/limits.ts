@@ -38,8 +38,8 @@ const fields = Object.fromEntries(limitNames.map((name) => [name, limits[name].d
 type Optional = { [Name in keyof Members]: z.ZodMiniExactOptional<Members[Name]> };
 
 /**
- * Limits as an operator sets them. Null: no limit, which a user's own say against the default's. A
- * member that is left out is the default's for a user, and none for a project or the default.
+ * Limits as an operator sets them. Null: no limit; in a user's own limits it lifts the default's. A
+ * member that is left out: the default's limit for a user, no limit for a project or the default.
  */
 export const Limits = z
   .strictObject(
@@ -63,7 +63,7 @@ export const SubjectLimits = z
     id: 'ProducedSubjectLimitsResponse',
     fields: {
       subject: '`default`, `user:ID` or `project:ID`.',
-      limits: 'As they were set.',
+      limits: 'As set.',
       updated_at: 'When they were set.',
     },
   });
@@ -84,10 +84,10 @@ export const OwnLimits = z
   .register(z.globalRegistry, {
     id: 'ProducedOwnLimitsResponse',
     fields: {
-      limits: 'What holds for the caller; null: no limit.',
-      used: 'What the caller has taken of each. `creations_per_minute` is null where it is not counted: without a limit.',
-      left: 'What is left of each; null where there is no limit.',
-      month_ends_at: 'When the month’s limits begin anew.',
+      limits: 'The limits that hold for the caller; null: no limit.',
+      used: 'How much of each the caller has used. `creations_per_minute` is null without a limit: calls are not counted then.',
+      left: 'What is left of each; null without a limit.',
+      month_ends_at: 'When the monthly limits begin anew.',
     },
   });
 export type OwnLimits = z.infer<typeof OwnLimits>;
@@ -99,8 +99,7 @@ const subjectFault = {
 
 /**
  * `default`, `user:ID` or `project:UUID`; the value is canonical. An id with a percent sign is
- * refused: nobody can be sure how often a gateway decodes a path, and another user must not get the
- * limits.
+ * refused: gateways may decode a path more than once, and another user must not get the limits.
  */
 const Subject = z.pipe(
   z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
@@ -126,12 +125,12 @@ export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegis
 export const LimitCounter = z.object({
   /** Grows whenever something is added: the condition of the next creation. */
   rev: z._default(Count, 0),
-  /** Of a project: the rows of each limit, of those that are marked (`counted_in_project`). */
+  /** Of a project: how many rows each limit has counted (`counted_in_project`). */
   ...(Object.fromEntries(rowLimits.map((name) => [name, z._default(z.int(), 0)])) as Record<
     RowLimit,
     z.ZodMiniDefault<z.ZodMiniInt>
   >),
-  /** Of a user: jobs that calls under way have announced and not yet created. */
+  /** Of a user: jobs that calls under way have announced but not yet created. */
   jobs_to_come: z._default(z.int(), 0),
   /** The minute since 1970 that `creations` counts. */
   minute: z._default(Count, 0),

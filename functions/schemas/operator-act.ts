@@ -12,13 +12,13 @@ const { fields: ofBatch } = z.globalRegistry.get(BatchPath) as { readonly fields
 export const BatchOfUserPath = z
   .extend(BatchPath, { user_id: z.string().check(z.refine(isUserId, 'Input should be the id of a user')) })
   .register(z.globalRegistry, {
-    fields: { ...ofBatch, user_id: 'The owner of the batch: the `sub` of their tokens.' },
+    fields: { ...ofBatch, user_id: 'The owner of the batch: the `sub` of the user’s tokens.' },
     example: { user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10', batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560' },
   });
 
 /** Why an operator does it. */
 export const Reason = boundedText(512);
-const reason = 'Why: the owner of the batch reads it, and the audit trail keeps it.';
+const reason = 'Why: shown to the owner of the batch, and kept in the audit trail.';
 
 export const CancelRequest = z.object({ reason: Reason }).register(z.globalRegistry, {
   id: 'OperatorCancelRequest',
@@ -28,6 +28,6 @@ export const CancelRequest = z.object({ reason: Reason }).register(z.globalRegis
 
 export const PriorityRequest = z.object({ queue_priority: QueuePriority, reason: Reason }).register(z.globalRegistry, {
   id: 'OperatorPriorityRequest',
-  fields: { queue_priority: 'The priority that it is to have.', reason },
+  fields: { queue_priority: 'The new priority.', reason },
   example: { queue_priority: 'HIGH', reason: 'The demonstration is at noon.' },
 });

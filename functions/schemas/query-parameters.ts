@@ -158,7 +158,7 @@ export const idSpelling = 'A UUID in upper or lower case, with or without hyphen
 
 /** What the OpenAPI document says of every list. */
 export const listRules =
-  'What is listed passes all filters; a filter with several values takes any of them. Repeat a parameter to give it several values. Unknown parameters are ignored. The order is total, so pages never overlap: go on with `pagination.end` as `offset`.';
+  'Items must pass all filters; a filter with several values accepts any of them. Repeat a parameter to give it several values. Unknown parameters are ignored. The order is total, so pages never overlap: continue with `pagination.end` as `offset`.';
 
 /** What the OpenAPI document says of these parameters. */
 export const orderAndPageFields = {
@@ -180,7 +180,7 @@ export function listFields(singular: string, plural: string) {
     project_id: `Owner project. ${idSpelling}`,
     user_id: 'Owner user.',
     count_by:
-      'Count what passes the filters, by its status: the numbers are in `pagination.counts`, and `data` is empty. Order and page have no effect.',
+      'Count the items that pass the filters, by status: the numbers are in `pagination.counts`, and `data` is empty. Order and page have no effect.',
   };
 }
 

@@ -9,10 +9,10 @@ const BatchLease = z
   .register(z.globalRegistry, {
     id: 'BatchLease',
     fields: {
-      worker: 'What the worker calls itself.',
-      expires_at: 'When the lease ends unless a heartbeat comes.',
+      worker: 'Name of the worker.',
+      expires_at: 'When the lease ends without a heartbeat.',
       job_id: 'The job that the worker runs; null while it waits for one.',
-      losses: 'How many workers were lost while they ran that job.',
+      losses: 'How many workers were lost while running that job.',
     },
   });
 
@@ -23,7 +23,7 @@ export const QueuedBatch = z
     fields: {
       ...batchFields,
       position: 'Number of batches before it in the queue; null once a worker has it.',
-      lease: 'Who has it; null while nobody has.',
+      lease: 'The worker that has it; null if none has.',
     },
   });
 export type QueuedBatch = z.infer<typeof QueuedBatch>;

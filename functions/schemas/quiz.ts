@@ -29,12 +29,12 @@ export const Quiz = z
   .register(z.globalRegistry, {
     id: 'ProducedQuizResponse',
     fields: {
-      id: 'The same for each submission of this user to this quiz at this place.',
+      id: 'Id of the record: the same for each submission of this user to this quiz at this place.',
       created_at: 'When it was first submitted.',
       updated_at: 'When it was last submitted.',
       user_id: 'User who submitted it: the caller.',
       cms_quiz_id: 'Id of the quiz in the content-management system.',
-      data: 'The quiz, its possible choices and the user’s answer, exactly as they were sent.',
+      data: 'The quiz, its possible choices and the user’s answer, exactly as sent.',
     },
     examples: [
       {

@@ -9,7 +9,7 @@ const ResultsDocument = z
 
 /** Which jobs of a batch have their results read. */
 export const ResultsQuery = z.object({ job_id: IdsFilter }).register(z.globalRegistry, {
-  fields: { job_id: `Ids of jobs: their results alone. Others than the batch’s jobs are left out. ${idSpelling}` },
+  fields: { job_id: `Only the results of these jobs. Ids of other batches’ jobs are ignored. ${idSpelling}` },
 });
 
 /** Documents by the ids of their jobs. */

@@ -35,9 +35,9 @@ export const UsageQuery = z
     fields: {
       from: 'First day, in UTC; by default the first of the month of `to`.',
       to: 'Last day, in UTC; by default today. At most 366 days after `from`.',
-      period: 'Whether a row is of a day or of a month; by default of a day.',
-      group_by: 'What a row is of besides. Rows are sorted by these, in this order. Repeat it for several.',
-      scope: '`all`: everyone’s usage, for operators; by default the caller’s own.',
+      period: 'Whether a row sums a day (the default) or a month.',
+      group_by: 'Further groups of rows. Rows are sorted by these, in this order. Repeat it for several.',
+      scope: '`all`: the usage of all users, for operators; by default the caller’s.',
       user_id: 'This user’s usage, for operators; users may name themselves.',
     },
   });
@@ -64,9 +64,9 @@ const fields = {
   batches: 'Batches that ended.',
   jobs: 'Jobs that ended.',
   jobs_per_status: 'Jobs by their final status.',
-  shots: 'Shots of the jobs that are DONE: `runs`, or the sum of the results’ counter where `runs` is null.',
+  shots: 'Shots of the jobs that are DONE: `runs`, or the sum of the results’ counter if `runs` is null.',
   device_seconds:
-    'How long devices worked on the jobs that ended: under leases from handing out to report, otherwise from start to end.',
+    'How long devices worked on the ended jobs: under a lease from handing out to report, otherwise from start to end.',
 };
 
 const UsageRow = z
@@ -86,7 +86,7 @@ const example = { jobs: 3, jobs_per_status: { DONE: 2, ERROR: 1, CANCELED: 0 }, 
 /** What was used. */
 export const UsageReport = z.strictObject({ rows: z.array(UsageRow), total: UsageTotal }).register(z.globalRegistry, {
   id: 'UsageReport',
-  fields: { rows: 'By period, then by group. Where nothing ended there is no row.', total: 'The sum of all rows.' },
+  fields: { rows: 'By period, then by group. There is no row if nothing ended.', total: 'The sum of all rows.' },
   examples: [{ rows: [{ period: '2026-11-22', batches: 1, ...example }], total: { batches: 1, ...example } }],
 });
 export type UsageReport = z.infer<typeof UsageReport>;

@@ -12,7 +12,7 @@ import { FlagFilter } from './query-parameters.ts';
 export const CreationQuery = z.object({ validate_only: FlagFilter }).register(z.globalRegistry, {
   fields: {
     validate_only:
-      'Only say what the answer would be: nothing is stored, no `Idempotency-Key` remembered. Faults and refusals are in `faults`, and the status is 200.',
+      'Only check the request: nothing is stored, and no `Idempotency-Key` is remembered. Faults and refusals are in `faults`, and the status is 200.',
   },
 });
 
@@ -28,8 +28,8 @@ const Validation = z
     fields: {
       ...estimateFields,
       faults:
-        'Why the call would be refused, up to the first 99 faults and how many follow; empty if it would not be. Of a refusal that is no fault of the input, `type` is the reason that the error would name.',
-      limits: 'The limits of the caller, as `GET /api/v1/limits` answers.',
+        'Why the call would be refused: all faults, or the first 99 and how many follow; empty if it would not be refused. For a refusal that is no fault of the input, `type` is the error’s reason.',
+      limits: 'The limits of the caller, as in `GET /api/v1/limits`.',
     },
   });
 

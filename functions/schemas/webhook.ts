@@ -15,11 +15,11 @@ import {
 const fields = {
   type: 'What happened.',
   timestamp: 'When it happened.',
-  data: 'What it happened to.',
+  data: 'The subject of the message.',
   batch_id: 'Id of the batch.',
   job_id: 'Id of the job.',
   status: 'The status that it ended with.',
-  results: 'The results document of the job; absent where there is none, or where it is larger than 20 kB.',
+  results: 'The results document of the job; absent if there is none, or if it is larger than 20 kB.',
 };
 
 /** The body of a message about a job. */
@@ -116,14 +116,14 @@ export const WebhookAttempt = z
     fields: {
       outcome: [
         '`DELIVERED`: the receiver answered 2xx.',
-        '`RETRYING`: it failed, and is tried again.',
+        '`RETRYING`: it failed, and will be tried again.',
         '`GIVEN_UP`: the last attempt failed.',
-        '`STOPPED`: the receiver answered 410, and is sent no more messages of this batch.',
-        '`REFUSED`: nothing can be delivered to this webhook.',
+        '`STOPPED`: the receiver answered 410, and gets no more messages about this batch.',
+        '`REFUSED`: this webhook is never called.',
       ].join(' '),
-      reason: 'Why it was not delivered; null when it was.',
-      type: 'What the message was about; null where nothing was sent.',
-      job_id: 'The job that it was about; null for the batch.',
+      reason: 'Why it was not delivered; null if it was.',
+      type: 'What the message was about; null if nothing was sent.',
+      job_id: 'The job it was about; null for the batch.',
       attempts: 'How often this message was sent.',
       attempted_at: 'When it was sent.',
       next_attempt_at: 'When it is sent again.',
@@ -148,12 +148,12 @@ export const WebhookDelivery = z
     id: 'WebhookDelivery',
     fields: {
       type: 'What the message was about.',
-      job_id: 'The job that it was about; null for the batch, and for a test.',
-      attempt: 'Which attempt at this message it was, from 1.',
+      job_id: 'The job it was about; null for the batch, and for a test.',
+      attempt: 'Number of the attempt at this message, from 1.',
       sent_at: 'When it was sent.',
-      duration_ms: 'Milliseconds until the answer came, or was no longer waited for.',
-      status: 'The HTTP status that the receiver answered; null where no answer came.',
-      reason: 'Why it was not delivered; null when it was.',
+      duration_ms: 'Milliseconds until the answer, or until the service stopped waiting for it.',
+      status: 'The HTTP status of the receiver’s answer; null if there was none.',
+      reason: 'Why it was not delivered; null if it was.',
     },
   });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
@@ -164,8 +164,8 @@ export const BatchWebhook = z
   .register(z.globalRegistry, {
     id: 'BatchWebhook',
     fields: {
-      webhook: 'URL that is called about the batch; null where there is none.',
-      refusal: 'Why it is never called; null where it is.',
+      webhook: 'URL that is called about the batch; null if there is none.',
+      refusal: 'Why it is never called; null if it is.',
       deliveries: 'The last ten calls, newest first, for 30 days after the last. Bodies of answers are never read.',
     },
   });
@@ -188,7 +188,7 @@ export const WebhookPublicKey = z
     fields: {
       public_key:
         'The ed25519 key, in the form of the Standard Webhooks specification: `whpk_` and the base64 of its 32 bytes.',
-      previous_public_key: 'The key before, which messages are signed with as well; null while there is none.',
+      previous_public_key: 'The key before it, which also signs messages; null if there is none.',
     },
     examples: [{ public_key: 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=', previous_public_key: null }],
   });

@@ -1,7 +1,7 @@
 /** What callers without a valid token can make the operator pay, by the stages' rates. */
 
 import { type Route, routes } from '../../functions/routes.ts';
-import { rateClass, type StageName, type StageSettings, stages } from '../stages.ts';
+import { rateClass, type StageName, type StageSettings, stages } from '../stack/stages.ts';
 import { markdownTable } from './performance.ts';
 import { priceOf } from './usage-costs.ts';
 

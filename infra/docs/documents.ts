@@ -5,7 +5,7 @@ import { limitKinds, limitNames, limits } from '../../functions/limits.ts';
 import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { openCallTable } from './costs.ts';
-import { background, batchStates, calls, dataModel, jobStates, overview } from './drawings.ts';
+import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
 import {
   bundleTable,
   callTable,
@@ -23,7 +23,7 @@ import { renderRunbook } from './runbook.ts';
 import { costLines, costTable, priceTable } from './usage-costs.ts';
 
 /** A document that a program writes. */
-export interface GeneratedDocument {
+interface GeneratedDocument {
   /** Its path from the root of the repository. */
   readonly file: string;
   /** Its whole text, always the same for the same code. */
@@ -31,26 +31,27 @@ export interface GeneratedDocument {
 }
 
 const root = join(import.meta.dirname, '../..');
-const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/performance.json'), 'utf8'));
+const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/reference/performance.json'), 'utf8'));
 
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
 export const documents: readonly GeneratedDocument[] = [
   page('README.md', { overview, costs: () => costLines(figures) }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
-  page('docs/architecture.md', {
-    calls,
+  page('docs/reference/architecture.md', {
+    overview,
+    uses: useTable,
     background,
     'data model': dataModel,
     'statuses of a batch': batchStates,
     'statuses of a job': jobStates,
   }),
-  page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
-  page('docs/errors.md', { reasons: reasonTable }),
-  page('docs/sequence-checks.md', { rules: ruleTable }),
-  page('docs/queue.md', { modes: modeTable }),
-  page('docs/laboratory.md', { modes: modeTable, limits: limitTable }),
-  page('docs/operating.md', { 'calls without a token': openCallTable }),
-  page('docs/performance.md', {
+  page('docs/reference/costs.md', { costs: () => costTable(figures), prices: priceTable }),
+  page('docs/reference/errors.md', { reasons: reasonTable }),
+  page('docs/reference/sequence-checks.md', { rules: ruleTable }),
+  page('docs/reference/queue.md', { modes: modeTable }),
+  page('docs/guides/laboratory.md', { modes: modeTable, limits: limitTable }),
+  page('docs/guides/operating.md', { 'calls without a token': openCallTable }),
+  page('docs/reference/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
     'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),
     endpoints: () => callTable('call', figures.endpoints ?? []),
@@ -61,8 +62,8 @@ export const documents: readonly GeneratedDocument[] = [
     throttling: () => throttlingTable(figures.throttling ?? []),
     bundles: () => bundleTable(figures.bundles ?? []),
   }),
-  { file: 'docs/runbook.md', render: renderRunbook },
-  { file: 'docs/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
+  { file: 'docs/guides/runbook.md', render: renderRunbook },
+  { file: 'docs/reference/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
 ];
 
 /**

@@ -1,9 +1,10 @@
-/** Drawings in Mermaid, made from the fact sheets of functions/. */
+/** Drawings in Mermaid and a table, made from the fact sheets of functions/. */
 
 import { queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
 import { batchStatuses, jobStatuses, type Stage } from '../../functions/statuses.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
+import { markdownTable } from './performance.ts';
 
 /** A node as Mermaid defines it: its name, then its shape and text. */
 type Node = `${string}[${string}]` | `${string}(${string})`;
@@ -38,21 +39,43 @@ export function overview(): string {
   return flowchart([...callEdges(nodes), ...backgroundEdges(nodes)]);
 }
 
-const single: Nodes = {
-  endpoints: (resource) => `endpoints_${resource}["endpoints/${resource}"]`,
+const single: Omit<Nodes, 'endpoints'> = {
   other: (name) => `${name}["${name}"]`,
   table: (name) => `table_${name}[("${name}")]`,
   queue: (name) => `queue_${name}[["${name}"]]`,
 };
 
-/** Endpoints by resource, and what each resource uses. */
-export function calls(): string {
-  return flowchart(callEdges(single));
+/** The way of messages and changed rows through queues, streams and background functions. */
+export function background(): string {
+  const isUse = ([, to]: Edge) => /^(table|results|secret)/.test(to);
+  return flowchart(backgroundEdges(single).filter((edge) => !isUse(edge)));
 }
 
-/** Queues, streams and schedules, the functions behind them, and what these use. */
-export function background(): string {
-  return flowchart(backgroundEdges(single), 'TB');
+/** The tables and queues that each part uses, an endpoint's resource or a background function. */
+export function useTable(): string {
+  const rows = [
+    ...Object.values(routes).map((route) => [route.entry.split('/')[1] ?? '', route] as const),
+    ...backgroundNames.map((name) => [name, otherFunctions[name]] as const),
+  ];
+  const used = Array.from(
+    Map.groupBy(rows, ([part]) => part),
+    ([part, ofPart]) => {
+      const names = new Set(
+        ofPart.flatMap(([, { uses }]) => Object.keys(uses).map((name) => name.split('/')[0] ?? '')),
+      );
+      const isTable = (name: string) => Object.hasOwn(tables, name);
+      const isQueue = (name: string) => Object.hasOwn(queues, name);
+      const others = [
+        ...(names.has('Results') ? ['results in S3'] : []),
+        ...(names.has('WebhookKey') ? ['the webhook key'] : []),
+      ];
+      return [`\`${part}\``, [...names].filter(isTable), [...names].filter(isQueue), others] as const;
+    },
+  );
+  return markdownTable(
+    ['part', 'tables', 'sends to', 'others'],
+    used.map(([part, ...lists]) => [part, ...lists.map((list) => list.join(', '))]),
+  );
 }
 
 function callEdges(nodes: Nodes): Edge[] {
@@ -63,7 +86,7 @@ function callEdges(nodes: Nodes): Edge[] {
   return [['users(["Users"])', gateway], [machines, gateway], ...ofRoutes];
 }
 
-function backgroundEdges(nodes: Nodes): Edge[] {
+function backgroundEdges(nodes: Omit<Nodes, 'endpoints'>): Edge[] {
   const ofStreams = (Object.entries(tables) as [string, TableDescription][]).flatMap(([name, { stream }]): Edge[] =>
     stream ? [[nodes.table(name), nodes.other(stream.consumer), 'stream']] : [],
   );
@@ -77,7 +100,7 @@ function backgroundEdges(nodes: Nodes): Edge[] {
 }
 
 /** Dead letters are left out: every consumer has its own. */
-function uses(from: Node, description: FunctionDescription, { table, queue }: Nodes): Edge[] {
+function uses(from: Node, description: FunctionDescription, { table, queue }: Omit<Nodes, 'endpoints'>): Edge[] {
   return Object.keys(description.uses).flatMap((name): Edge[] => {
     const [base = ''] = name.split('/');
     if (Object.hasOwn(tables, base)) return [[from, table(base)]];
@@ -87,10 +110,10 @@ function uses(from: Node, description: FunctionDescription, { table, queue }: No
   });
 }
 
-function flowchart(edges: readonly Edge[], direction: 'LR' | 'TB' = 'LR'): string {
+function flowchart(edges: readonly Edge[]): string {
   const nodes = new Set(edges.flatMap((edge) => edge.slice(0, 2) as Node[]));
   const lines = edges.map(([from, to, label]) => `${idOf(from)} -->${label ? `|${label}|` : ''} ${idOf(to)}`);
-  return mermaid(`flowchart ${direction}`, [...nodes, ...new Set(lines)]);
+  return mermaid('flowchart LR', [...nodes, ...new Set(lines)]);
 }
 
 function idOf(node: Node): string {

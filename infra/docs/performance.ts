@@ -1,4 +1,4 @@
-/** The figures that `npm run bench` writes to docs/performance.json, as the tables of its page. */
+/** Makes the tables of docs/reference/performance.md from the figures in performance.json. */
 
 /** What one page of a list costs. */
 export interface ListFigure {

@@ -16,7 +16,8 @@ const page = 'functions/console';
 /** By path. */
 const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   functions: {
-    holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
+    holds:
+      'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, `statuses.ts`, `limits.ts`, and what all rooms share',
     imports: [data, `${data}/dynamodb`, 'functions/identity', 'functions/webhooks'],
     packages: ['aws-lambda'],
   },
@@ -71,7 +72,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   [`${page}/ui`]: {
     holds: 'What all views are made of: addresses, texts, formats, tables, forms',
-    imports: [`${page}/client`],
+    imports: [`${page}/client`, 'functions/device-modes.ts', 'functions/limits.ts'],
     packages: ['preact'],
   },
   [`${page}/client`]: {
@@ -137,24 +138,37 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     imports: [...['functions', 'functions/schemas', data], ...[`${data}/columns`, `${data}/dynamodb`, `${data}/queue`]],
     packages: ['@aws-sdk/'],
   },
-  infra: { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  infra: { holds: 'The CDK app, and what runs every command', imports: ['infra/stack', 'infra/commands'] },
+  'infra/stack': { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  'infra/commands': {
+    holds: 'What commands share: options, problems that a person must put right, files, the AWS CLI',
+    imports: [],
+    packages: [],
+  },
   'infra/local': {
     holds: 'The same stack on one machine, read from the synthesized template',
-    imports: ['infra', 'functions/http', 'functions/schemas/values.ts', 'functions/values/results-key.ts'],
+    imports: ['infra/commands', 'functions/http', 'functions/schemas/values.ts', 'functions/values/results-key.ts'],
     packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'jose'],
   },
   'infra/repair': {
     holds: '`npm run repair`',
     imports: [
-      ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/used-of-limits.ts`],
-      ...['columns', 'dynamodb', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
+      ...['infra/commands', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
+      ...[`${data}/used-of-limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },
-  'infra/restore': { holds: '`npm run restore`', imports: ['infra', 'functions'] },
+  'infra/restore': { holds: '`npm run restore`', imports: ['infra/commands', 'infra/stack/storage.ts', 'functions'] },
   'infra/user-data': {
     holds: '`npm run erase`, `npm run export`',
     imports: [
-      ...['infra', 'infra/local/iam/owner.ts', 'infra/repair/scan-users.ts', 'functions', 'functions/schemas'],
+      ...[
+        'infra/commands',
+        'infra/stack/stages.ts',
+        'infra/local/iam/principals.ts',
+        'infra/repair/scan-users.ts',
+        'functions',
+        'functions/schemas',
+      ],
       ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
     ],
   },
@@ -164,9 +178,9 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'infra/docs': {
     holds: '`npm run docs`',
-    imports: ['infra', 'functions', 'functions/sequences'],
+    imports: ['infra/stack', 'functions', 'functions/sequences'],
   },
-  'infra/smoke': { holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
+  'infra/smoke': { holds: '`npm run smoke`', imports: ['infra/commands', 'infra/openapi', 'functions'] },
 };
 
 /** A file belongs to the room with the longest path. Files of test/ may import everything. */

@@ -1,17 +1,17 @@
-import { type AlarmDescription, alarms } from '../alarms.ts';
-import { period } from '../watched-metrics.ts';
+import { type AlarmDescription, alarms } from '../stack/alarms.ts';
+import { period } from '../stack/watched-metrics.ts';
 
-/** docs/runbook.md: what each alarm means, and what to do. */
+/** docs/guides/runbook.md: what each alarm means, and what to do. */
 export function renderRunbook(): string {
   const groups = Map.groupBy(Object.entries(alarms), ([, { meaning, remedy }]) => `${meaning} ${remedy}`);
   return [
     '# Runbook',
     '',
-    'Written by `npm run docs` from `infra/alarms.ts`.',
+    'Written by `npm run docs` from `infra/stack/alarms.ts`.',
     '',
-    'Every alarm reports to the topic `AlarmTopic`, with what it means and what to do. It ends by itself once its cause is gone.',
+    'Every alarm reports to the topic `AlarmTopic`, with what it means and what to do. It ends by itself when its cause is gone.',
     '',
-    'For each alarm Logs Insights has saved queries, in the folder `STACK/ALARM`. They are named after the log that they ask:',
+    'For each alarm Logs Insights has saved queries, in the folder `STACK/ALARM`. Each is named after the log that it searches:',
     '',
     '| query | log |',
     '|---|---|',

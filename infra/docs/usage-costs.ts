@@ -2,8 +2,8 @@
 
 import { queues } from '../../functions/queues.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { alarms } from '../alarms.ts';
-import { openFunctions } from '../stages.ts';
+import { alarms } from '../stack/alarms.ts';
+import { openFunctions } from '../stack/stages.ts';
 import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
 
 type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';
@@ -90,11 +90,11 @@ const pollsAMonth = Object.keys(queues).length * 5 * (monthSeconds / 20);
 const minutesAMonth = monthSeconds / 60;
 const jobsOfBatch = 4;
 
-/** Quantities by what they are for, from the figures of docs/performance.json. */
+/** Quantities by what they are for, from the figures of docs/reference/performance.json. */
 function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const find = <Figure extends { readonly name: string }>(of: readonly Figure[] | undefined, name: string): Figure => {
     const found = of?.find((figure) => figure.name === name);
-    if (found === undefined) throw new Error(`docs/performance.json has no figure "${name}".`);
+    if (found === undefined) throw new Error(`docs/reference/performance.json has no figure "${name}".`);
     return found;
   };
   const device = (name: string) => find(figures.devices, name);

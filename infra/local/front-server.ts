@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from './service/http-server.ts';
 
 /** Answers the requests of the stack's own port. */
 export interface FrontHandler {

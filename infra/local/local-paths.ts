@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type EventMessage, eventMessage } from '../event-message.ts';
-import { readBody } from './http-server.ts';
+import { type EventMessage, eventMessage } from '../commands/event-message.ts';
+import { readBody } from './service/http-server.ts';
 import type { EventIntake } from './sqs/event-intake.ts';
 import { maxMessageBytes, type Queue } from './sqs/queue.ts';
 
@@ -13,7 +13,7 @@ const maxEventsBytes = 64 * 1024 * 1024;
 const redeliveryPatience = 1_000;
 
 /** Answers one of the local stack's own paths. */
-export type LocalPaths = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type LocalPaths = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
  * The local stack's own paths, for what AWS has other ways to do:

@@ -3,31 +3,31 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { useAssembly } from './assemblies.ts';
-import { accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
+import { useAssembly } from './cache/assemblies.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
 import { createCheckpoints, startStreamSource } from './dynamodb/stream-source.ts';
 import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { splitTarget } from './http-server.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
-import { createIssuer, type Issuer } from './issuer.ts';
+import { accounts, deviceAccount, operatorAccount } from './issuer/accounts.ts';
+import { createIssuer, type Issuer } from './issuer/issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
 import { createLocalPaths, localPrefix } from './local-paths.ts';
 import { directoryObjects, memoryObjects, type ObjectFiles } from './s3/object-files.ts';
 import { startObjectStore } from './s3/object-store.ts';
 import { startSecretStore } from './secrets/secret-store.ts';
+import { splitTarget } from './service/http-server.ts';
 import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
 import { startEventSource } from './sqs/event-source.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
-import type { AccountContext } from './template/account-context.ts';
 import { type Deployment, readDeployment } from './template/deployment.ts';
+import type { AccountContext } from './template/resource-types.ts';
 import { type Synthesis, synthesize, type TokenIssuerContext } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
 
-export interface LocalStackOptions {
+interface LocalStackOptions {
   /** The stack's own port. It is stopped with the stack. */
   readonly front: FrontServer;
   /** The folder that keeps everything. Without it, everything is in memory. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 
 /** What the command line and the environment say. */
 export interface Settings {

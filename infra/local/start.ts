@@ -5,16 +5,16 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { SetupProblem } from '../setup-problem.ts';
-import { openDataFolder } from './data-folder.ts';
-import { type Account, accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from './dynamodb/require-dynamodb.ts';
-import { lockFolder } from './folder-lock.ts';
+import { openDataFolder } from './folder/data-folder.ts';
+import { lockFolder } from './folder/folder-lock.ts';
 import { startFrontServer } from './front-server.ts';
 import { describeStack, greeting } from './greeting.ts';
+import { type Account, accounts, deviceAccount, operatorAccount } from './issuer/accounts.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
 import { readSettings, type Settings, usage } from './settings.ts';
 
@@ -55,7 +55,7 @@ async function start(settings: Settings) {
   else await requireDynamoDb(dynamodbEndpoint);
   const front = await startFrontServer(port);
   const servedPort = Number(new URL(front.url).port);
-  if (dataDirectory !== undefined) await lockData(dataDirectory, servedPort);
+  if (dataDirectory !== undefined) lockData(dataDirectory, servedPort);
   const folder = openDataFolder(dataDirectory);
   const files = await claimStateFiles(servedPort);
   ownFiles = files.isFirst ? [files.description] : [files.description, files.log];
@@ -100,12 +100,10 @@ async function end(code: number) {
   process.exit(code);
 }
 
-async function lockData(directory: string, port: number) {
-  const holder = await lockFolder(directory, port);
+function lockData(directory: string, port: number) {
+  const holder = lockFolder(directory, port);
   if (holder === undefined) return;
-  throw new SetupProblem(
-    `The folder ${directory} belongs to the local stack of process ${holder.pid}, which serves port ${holder.port} since ${holder.since}.`,
-  );
+  throw new SetupProblem(`The folder ${directory} belongs to the local stack that serves port ${holder}.`);
 }
 
 /**
@@ -113,7 +111,7 @@ async function lockData(directory: string, port: number) {
  * one beside it has its port in the names.
  */
 async function claimStateFiles(port: number) {
-  const isFirst = (await lockFolder(stateDirectory, port)) === undefined;
+  const isFirst = lockFolder(stateDirectory, port) === undefined;
   const suffix = isFirst ? '' : `-${port}`;
   const description = join(stateDirectory, `stack${suffix}.json`);
   // A stack that was killed left its own.

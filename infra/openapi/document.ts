@@ -17,11 +17,11 @@ import { loadOperation } from './load-operation.ts';
 import { sampleQueries } from './sample-request.ts';
 
 const headers = {
-  'X-Request-Id': 'Names this request: quote it when asking about it.',
-  'Content-Range': '`FIRST-LAST/TOTAL`, counted from 1, both inclusive; `*/TOTAL` when the page is empty.',
+  'X-Request-Id': 'Id of this request: quote it when you ask about the request.',
+  'Content-Range': '`FIRST-LAST/TOTAL`, counted from 1, both inclusive; `*/TOTAL` if the page is empty.',
   Deprecation: 'Since when a parameter of the request is deprecated (RFC 9745).',
   Link: 'Where deprecations are documented (`rel="deprecation"`).',
-  'WWW-Authenticate': 'The scheme that is expected: `Bearer`.',
+  'WWW-Authenticate': 'The expected scheme: `Bearer`.',
   'Retry-After': 'Seconds to wait before the next attempt.',
 };
 
@@ -36,10 +36,10 @@ const errors: Readonly<
 > = {
   401: { description: 'No valid bearer token.', example: 'invalid_token', headers: ['WWW-Authenticate'] },
   403: { description: 'The token does not allow this.', example: 'project_not_allowed' },
-  404: { description: 'No such thing, or not the caller’s: the two look the same.', example: 'not_found' },
+  404: { description: 'It does not exist, or is not the caller’s: both look the same.', example: 'not_found' },
   409: { description: 'The request contradicts what is stored.', example: 'batch_ended' },
   413: { description: 'The body is too large.', example: 'payload_too_large' },
-  422: { description: 'The input is at fault; every fault is listed.', example: 'invalid_input' },
+  422: { description: 'The input is wrong; every fault is listed.', example: 'invalid_input' },
   429: { description: 'Too many requests.', example: 'throttled', headers: ['Retry-After'] },
   500: { description: 'The service failed.', example: 'internal_error' },
   504: { description: 'The service did not answer in time.', example: 'timeout' },
@@ -76,34 +76,33 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Jobs: 'Jobs of batches, and links to their results.',
   Devices: 'Devices that run the jobs.',
   Projects: 'Projects that batches belong to.',
-  Limits: 'What operators allow, and what is left of it.',
-  Usage: 'What was used, by day, project, user and device type.',
+  Limits: 'Limits set by operators, and what is left of them.',
+  Usage: 'Usage by day, project, user and device type.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
-  Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
-  'For devices': 'What machines do, with tokens of their own: take batches, run their jobs and report.',
+  Webhooks: 'Messages to your own receivers when batches and jobs end.',
+  'For devices': 'Calls of machines, with their own tokens: take batches, run their jobs and report.',
   'For operators':
-    'What those who run the machines do: they see who waits for what, act on the work of others, and bound it. Each act is in the audit trail.',
-  Service: 'The service itself; no token is needed.',
+    'Calls of operators, who run the machines: see who waits for what, act on users’ work, and limit it. Each act is in the audit trail.',
+  Service: 'The service itself; needs no token.',
 };
 
 const bearer = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description:
-    'An access token of the deployment’s OpenID Connect issuer; its `sub` is the user. “Get a token” says where it comes from.',
+  description: 'An access token from the deployment’s OpenID Connect issuer; its `sub` is the user. See “Get a token”.',
 };
 
 /** The messages that receivers of webhooks are sent. */
 const webhooks = {
   jobUpdated: { summary: 'A job has ended', body: JobUpdated },
   batchUpdated: { summary: 'A batch has ended', body: BatchUpdated },
-  webhookTested: { summary: 'A test was asked for', body: WebhookTested },
+  webhookTested: { summary: 'A test was requested', body: WebhookTested },
 } as const;
 
 /** Headers of the Standard Webhooks specification. */
 const webhookHeaders = {
-  'webhook-id': 'Id of the message, the same for all attempts: a receiver that has seen it passes over the message.',
+  'webhook-id': 'Id of the message, the same for all attempts: a receiver should skip ids that it has seen.',
   'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
   'webhook-signature':
     'Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1a,` and the base64 of an ed25519 signature. One of them is valid under a key of `GET /api/v1/webhooks/public-key`.',
@@ -191,7 +190,7 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
     tags: ['Webhooks'],
     summary,
     description:
-      'Sent to the `webhook` of the batch, up to seven times over 17 hours, until it is answered 2xx within 15 s. Messages come in no order, and may come again.',
+      'Sent to the `webhook` of the batch, up to seven times over 17 hours, until the receiver answers 2xx within 15 s. Messages come in no particular order, and may come more than once.',
     security: [],
     parameters: Object.entries(webhookHeaders).map(([header, description]) => ({
       name: header,
@@ -208,7 +207,7 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
   };
 }
 
-const bodyRules = 'JSON in UTF-8. It is read as JSON whatever `Content-Type` says, and with none.';
+const bodyRules = 'JSON in UTF-8. It is read as JSON whatever the `Content-Type`, even without one.';
 
 function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
   const { tag, summary, description, device, operator, path, query, headers, success, errors = [] } = operation;

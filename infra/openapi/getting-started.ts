@@ -5,8 +5,9 @@ export const gettingStarted = `Create batches of jobs for quantum devices and em
 
 ## Get a token
 
-Every operation with a lock takes a bearer token: a JWT of this deployment’s OpenID Connect issuer, whose \`sub\` is the user. On the page
-of this description, **Authorize** takes one, and **Execute** sends requests with it. The snippets read it from the environment variable \`TOKEN\`.
+Every operation with a lock needs a bearer token: a JWT from this deployment’s OpenID Connect issuer; its \`sub\` is the user. On
+this page, paste it into **Authorize**; **Execute** then sends requests with it. The snippets read it from the environment variable
+\`TOKEN\`.
 
 On your own machine, **Use the demo account** signs in, and \`npm start\` prints a line that sets \`TOKEN\`. For a new one:
 
@@ -23,11 +24,12 @@ export TOKEN=$(aws cognito-idp initiate-auth --client-id "$CLIENT" --auth-flow U
   --query AuthenticationResult.AccessToken --output text)
 \`\`\`
 
-With another issuer, its own pages say how: ask the operator.
+For another issuer, ask the operator how to get a token.
 
 ## Answers
 
-Every answer has the members \`status\`, \`message\` and \`code\`. Success has \`data\`, and a list \`pagination\`, whose \`end\` is the next \`offset\`.
-An error has two: \`data.reason\` is a word that programs compare, such as \`batch_closed\`, and \`data.description\` is a sentence for people.
+Every answer has the members \`status\`, \`message\` and \`code\`. Success has \`data\`. A list also has \`pagination\`; its
+\`end\` is the next \`offset\`. An error has \`data.reason\`, a word for programs such as \`batch_closed\`, and
+\`data.description\`, a sentence for people.
 The schema \`ErrorReason\` explains every reason; each operation lists its own. 422 lists every fault of the input at once, with its place,
-in \`detail\`. After 429, \`Retry-After\` says how many seconds to wait. \`X-Request-Id\` names each request: quote it when you ask about one.`;
+in \`detail\`. After 429, \`Retry-After\` says how many seconds to wait. Each answer has an \`X-Request-Id\`: quote it when you ask about a request.`;

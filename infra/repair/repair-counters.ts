@@ -1,7 +1,7 @@
 /**
- * Compares the counters of limits with the batches that count in them. A crash leaves no difference,
- * since both change in one transaction: this mends what was changed by hand, or a table that was
- * restored to another time than the others.
+ * Compares the counters of limits with the batches that count in them. A crash leaves no
+ * difference, since both change in one transaction: this mends what was changed by hand, or a table
+ * that was restored to another time than the others.
  */
 
 import { type DynamoDBDocumentClient, paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -39,9 +39,9 @@ const maxRounds = 5;
 
 /**
  * Finds the differences and, with `fix`, mends them, beside writers. Counters are read before the
- * rows. One that is still the same afterwards was not moved by any row in between, so its difference
- * is real; others are recounted, up to five times, and then not judged. Rows that break their schema
- * cannot be counted: repairUser reports them, and their counters are passed over.
+ * rows. One that is still the same afterwards was not moved by any row in between, so its
+ * difference is real; others are recounted, up to five times, and then not judged. Rows that break
+ * their schema cannot be counted: repairUser reports them, and their counters are passed over.
  *
  * Each recount reads all batches, of one user or of all.
  */

@@ -10,9 +10,9 @@ import { isConflict, isUnavailable } from '../../functions/data/dynamodb/aws-err
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { ServiceError } from '../../functions/errors.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import type { Difference } from './recount.ts';
 import { repairCounters } from './repair-counters.ts';
 import { repairQueues } from './repair-queues.ts';

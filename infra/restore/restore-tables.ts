@@ -10,8 +10,8 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { stackOutputs } from '../aws-cli.ts';
-import { restoredName } from '../restored-name.ts';
+import { stackOutputs } from '../commands/aws-cli.ts';
+import { restoredName } from '../stack/storage.ts';
 
 /** DynamoDB says 20 minutes for most tables, and hours for large ones. */
 const maxRestoreSeconds = 86_400;

@@ -1,14 +1,14 @@
 /** `npm run restore`: makes tables as they were at a time; stops and starts what would write. */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { restoreTables } from './restore-tables.ts';
 import { startFunctions, stopFunctions } from './stop-functions.ts';
 
 const usage = `Usage: npm run restore -- --stack NAME (--stop | --to TIME | --start)
 
-docs/restoring.md says when to use which. The AWS CLI and the SDK take their usual region and credentials.
+docs/guides/restoring.md says when to use which. The AWS CLI and the SDK take their usual region and credentials.
   --stop     stops what writes: calls with a token, what queues, streams and the clock bring
   --to TIME  makes new tables as all were at this second (2026-11-22T09:15:00Z), with streams, expiry, recovery, protection and tags
              as now, and prints how to deploy them; the tables in use stay as they are

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import { aws } from '../aws-cli.ts';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { aws } from '../commands/aws-cli.ts';
+import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 
 /** What `--start` needs: the reserved concurrency of functions, null where it has none. */
 interface Stopped {

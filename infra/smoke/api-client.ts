@@ -10,7 +10,7 @@ export interface Request {
   readonly body?: string | Uint8Array;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: checks say what they expect of it.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/values/results-key.ts';
-import { aws, stackOutputs } from '../aws-cli.ts';
-import { eventMessage } from '../event-message.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { aws, stackOutputs } from '../commands/aws-cli.ts';
+import { eventMessage } from '../commands/event-message.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { call } from './api-client.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LifecycleEvent, type LogLine, NotHere, userOf } from './deployment.ts';
@@ -31,7 +31,13 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     return value;
   };
   const functionLogs = [...outputs].filter(([name]) => /^(List|Get|Submit)\w+Log$/.test(name));
-  const deployment = { name: `the stack ${stack}`, apiUrl: output('ApiUrl'), token, userId: userOf(token) };
+  const deployment = {
+    name: `the stack ${stack}`,
+    apiUrl: output('ApiUrl'),
+    token,
+    userId: userOf(token),
+    patience: 1,
+  };
   return {
     ...deployment,
     async deviceToken() {

@@ -8,6 +8,8 @@ export interface Deployment {
   readonly token: string;
   /** Whose token it is. */
   readonly userId: string;
+  /** What takes seconds on AWS may take as many times as long. */
+  readonly patience: number;
   /** A token of the machines, got by `client_credentials`. */
   deviceToken(): Promise<string>;
   /** Sends them through the queue, in this order. */

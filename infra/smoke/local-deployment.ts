@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readJsonFile } from '../json-file.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { readJsonFile } from '../commands/json-file.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LogLine, NotHere, userOf } from './deployment.ts';
 
@@ -26,6 +26,8 @@ export function localDeployment(): Deployment {
     apiUrl: baseUrl,
     token,
     userId: userOf(token),
+    // This machine may be busy.
+    patience: 5,
     deviceToken: () => clientToken(tokenEndpoint, device.username, device.password),
     async sendEvents(events) {
       await ask('/_local/events', { method: 'POST', body: JSON.stringify(events) });

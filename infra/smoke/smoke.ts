@@ -1,7 +1,7 @@
 /** `npm run smoke`: examines a deployment from outside and prints what holds. */
 
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { awsDeployment } from './aws-deployment.ts';
 import { type Check, checks } from './checks.ts';
 import { type Deployment, NotHere } from './deployment.ts';

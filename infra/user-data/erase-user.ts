@@ -1,8 +1,8 @@
 import { deleteVersions, listVersions } from '../../functions/data/batches/erase-results.ts';
 import type { TableName } from '../../functions/tables.ts';
 import { userResultsPrefix } from '../../functions/values/results-key.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { scanUsers } from '../repair/scan-users.ts';
-import { SetupProblem } from '../setup-problem.ts';
 import type { StackData } from './stack-data.ts';
 import { type Erasure, eraseItems, findItems, userItems } from './user-items.ts';
 import { eraseMessages } from './user-messages.ts';

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { eraseUser, whatStays } from './erase-user.ts';
 import { stackData } from './stack-data.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import type { TableName } from '../../functions/tables.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { findResults } from './erase-user.ts';
 import type { StackData } from './stack-data.ts';
 import { findItems, userItems } from './user-items.ts';

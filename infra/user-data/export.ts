@@ -1,7 +1,7 @@
 /** `npm run export`: writes everything that a stack keeps of a user as files. */
 
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { exportUser } from './export-user.ts';
 import { stackData } from './stack-data.ts';
 

@@ -4,11 +4,11 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { queues } from '../../functions/queues.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
-import { stackOutputs } from '../aws-cli.ts';
-import { readJsonFile } from '../json-file.ts';
-import { owner } from '../local/iam/owner.ts';
-import { SetupProblem } from '../setup-problem.ts';
-import { stages } from '../stages.ts';
+import { stackOutputs } from '../commands/aws-cli.ts';
+import { readJsonFile } from '../commands/json-file.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
+import { owner } from '../local/iam/principals.ts';
+import { stages } from '../stack/stages.ts';
 
 /** Everything that a stack keeps of its users, and how to reach it. */
 export interface StackData {

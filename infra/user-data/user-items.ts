@@ -58,7 +58,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   Sequences: partition,
   Batches: {
     ...partition,
-    /** What waits is counted in its project. */
+    /** What has not ended is counted in its project. */
     async erase({ client, tables }, items) {
       const isCounted = (row: Item) => row.counted_in_project !== undefined && !isFinalBatchStatus(row.status);
       for (const row of (items as BatchRow[]).filter(isCounted)) {

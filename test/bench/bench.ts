@@ -1,7 +1,8 @@
 /**
  * `npm run bench` measures what lists, writes and the calls of users and machines cost, by
  * DynamoDB's own count of consumed capacity, and what the bundles weigh. It writes the figures to
- * docs/performance.json, beside those that it did not measure; `npm run docs` makes tables of them.
+ * docs/reference/performance.json, beside those that it did not measure; `npm run docs` makes
+ * tables of them.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,10 +11,10 @@ import { parseArgs } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
+import { readJsonFile } from '../../infra/commands/json-file.ts';
+import { SetupProblem } from '../../infra/commands/setup-problem.ts';
 import { type Figures, listTable, markdownTable } from '../../infra/docs/performance.ts';
-import { readJsonFile } from '../../infra/json-file.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
-import { SetupProblem } from '../../infra/setup-problem.ts';
 import { createTables } from '../support/create-tables.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
@@ -34,7 +35,7 @@ const minRowsOnPages = 500_000;
 const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles'] as const;
 type Section = (typeof sections)[number];
 
-const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/performance.json] [--quick]
+const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/reference/performance.json] [--quick]
   --sizes  numbers of batches for the lists, each of a user of its own; 1000000 takes half an hour
   --only   some of ${sections.join(', ')}
   --json   the file that holds the figures; what is not measured stays as it is
@@ -165,7 +166,7 @@ function options() {
   const wanted = values.only.split(',');
   if (wanted.some((name) => !sections.includes(name as Section))) throw new SetupProblem(usage);
   const chosen = sections.filter((section) => wanted.includes(section));
-  const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/performance.json');
+  const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/reference/performance.json');
   return { sizes, chosen, json, isQuick: values.quick };
 }
 

@@ -15,7 +15,6 @@ import {
   newUser,
   sendEvents,
 } from '../support/local-stack.ts';
-import { hang } from '../support/patience.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 
 /** All items of a list, page by page; the total must not change meanwhile. */
@@ -43,16 +42,10 @@ describe('GET /api/v1/batches', () => {
     expect(created).toEqual([...created].sort().reverse());
   });
 
-  it('answers with the headers of the contract', async () => {
+  it('says which part of the list it is, to scripts in browsers too', async () => {
     const { headers } = await call('/api/v1/batches?limit=5', { token: demo.token });
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'content-type': expect.stringMatching(/^application\/json/),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': expect.stringMatching(/.+/),
-      'content-range': '1-5/16',
-      'access-control-expose-headers': expect.stringContaining('Content-Range'),
-    });
+    expect(headers.get('content-range')).toBe('1-5/16');
+    expect(headers.get('access-control-expose-headers')).toContain('Content-Range');
   });
 
   it('filters and sorts, with repeated parameters', async () => {
@@ -87,29 +80,6 @@ describe('GET /api/v2/jobs', () => {
       expect(body.pagination.total).toBe(counted);
       expect(counted).toBeGreaterThan(0);
     }
-  });
-});
-
-describe('POST /api/v1/quizzes', () => {
-  const submit = (token: string, body: string | Uint8Array, headers = {}) =>
-    call('/api/v1/quizzes', {
-      method: 'POST',
-      token,
-      body,
-      headers: { 'Content-Type': 'application/json', ...headers },
-    });
-
-  it('takes a compressed body', async () => {
-    const { token } = await newUser();
-    const { status, body } = await submit(
-      token,
-      gzipSync(JSON.stringify({ data: { quiz: { answer: 'x'.repeat(5_000) } } })),
-      {
-        'Content-Encoding': 'gzip',
-      },
-    );
-    expect(status).toBe(200);
-    expect(body.data[0].data.answer).toHaveLength(5_000);
   });
 });
 
@@ -221,16 +191,6 @@ describe('POST /_local/events', () => {
     expect((await call('/api/v1/batches', { token })).body.pagination.total).toBe(1);
     const letters = await call('/_local/dead-letters');
     expect(letters.body).toContainEqual({ ...failures[0], body: JSON.stringify(bad) });
-  });
-
-  it('applies an event that came before its batch', async () => {
-    const { userId, token } = await newUser();
-    const created = batchCreated(userId, 1);
-    const done = jobUpdated(userId, created.data.jobs[0]!.id, { status: 'DONE' });
-    expect(await sendEvents(done)).toEqual({ accepted: 0, pending: 1, failures: [] });
-    await sendEvents(created);
-    const status = async () => (await call('/api/v2/jobs', { token })).body.data[0].status;
-    await expect.poll(status, hang).toBe('DONE');
   });
 
   it.each([

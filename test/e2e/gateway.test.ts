@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { routes } from '../../functions/routes.ts';
 import { call, demo, stack } from '../support/local-stack.ts';
 
 const submission = JSON.stringify({ data: {} });
@@ -20,31 +19,6 @@ describe('the gateway', () => {
       });
     },
   );
-
-  it.each(Object.values(routes))('answers 405 with Allow to another method of $path', async ({ path, method }) => {
-    const ofPath = Object.values(routes).filter((route) => route.path === path);
-    const others = ['DELETE', 'PUT', 'PATCH', 'POST', 'GET'].filter((other) =>
-      ofPath.every((route) => route.method !== other),
-    );
-    for (const other of others) {
-      const { status, headers, body } = await call(path.replace(/\{[^}]*\}/g, '0'), { method: other });
-      expect(status).toBe(405);
-      expect(headers.get('allow')).toContain(method);
-      expect(body).toMatchObject({ status: 'fail', code: '405' });
-    }
-  });
-
-  it.each(Object.values(routes))('answers a preflight request of $path', async ({ path, method }) => {
-    const response = await fetch(stack.baseUrl + path.replace(/\{[^}]*\}/g, '0'), {
-      method: 'OPTIONS',
-      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': method },
-    });
-    expect(response.status).toBe(204);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(response.headers.get('access-control-allow-methods')).toContain(method);
-    expect(response.headers.get('access-control-allow-headers')).toContain('Authorization');
-    expect(await response.text()).toBe('');
-  });
 
   it('ignores a trailing slash', async () => {
     expect((await call('/health/')).status).toBe(200);
@@ -100,8 +74,8 @@ describe('the gateway', () => {
     expect(status).toBe(size < 10_000 ? 200 : 422);
   });
 
-  it.each([5_000, 11_000, 30_000])('answers 401 to a token of %i characters', async (size) => {
-    const { status, headers, body } = await call('/api/v1/batches', { token: 'x'.repeat(size) });
+  it('answers 401 to a token of 30,000 characters', async () => {
+    const { status, headers, body } = await call('/api/v1/batches', { token: 'x'.repeat(30_000) });
     expect([status, headers.get('www-authenticate'), body.code]).toEqual([401, 'Bearer', '401']);
   });
 

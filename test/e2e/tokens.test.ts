@@ -6,16 +6,8 @@ import { hang } from '../support/patience.ts';
 const now = Math.floor(Date.now() / 1000);
 const foreignKey = await exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey);
 
-const [header, payload, signature] = demo.token.split('.') as [string, string, string];
-const otherUser = Buffer.from(
-  JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'someone-else' }),
-).toString('base64url');
-
-/** One of each kind: the unit tests of the verifier refuse all others. */
-const badTokens: [what: string, token: string | undefined][] = [
-  ['no token', undefined],
-  ['no JWT', 'abc'],
-  ['a changed claim', `${header}.${otherUser}.${signature}`],
+/** That only the issuer itself can make: the smoke test refuses what anyone can. */
+const badTokens: [what: string, token: string][] = [
   ['a key of someone else', await makeToken({}, {}, foreignKey)],
   ['an expired token', await makeToken({ exp: now - 60 })],
   ['another issuer', await makeToken({ iss: 'https://elsewhere.example' })],
@@ -46,18 +38,6 @@ describe('bearer tokens', () => {
     await expect.poll(askWithNewToken, hang).toBe(200);
     await expect.poll(async () => (await ask()).status, hang).toBe(401);
     expect((await ask()).body).toMatchObject({ status: 'fail', code: '401' });
-  });
-
-  it.each(['/api/v1/batches', '/api/v2/jobs', '/api/v1/jobs/00000000-0000-4000-8000-000000000000/results_link'])(
-    'are needed for %s',
-    async (path) => {
-      expect((await call(path)).status).toBe(401);
-      expect((await call(path, { token: demo.token })).status).not.toBe(401);
-    },
-  );
-
-  it.each(['/health', '/openapi.json'])('are not needed for %s', async (path) => {
-    expect((await call(path)).status).toBe(200);
   });
 });
 
@@ -96,20 +76,6 @@ describe('POST /oauth/token', () => {
     expect(response.status).toBe(200);
     const basic = Buffer.from(`${demo.username}:${demo.password}`).toString('base64');
     expect((await ask({ grant_type: 'client_credentials' }, { Authorization: `Basic ${basic}` })).status).toBe(200);
-  });
-
-  it('gives a device a token that no path of users accepts', async () => {
-    const { username, password, token } = stack.device;
-    const { status, body } = await ask({
-      grant_type: 'client_credentials',
-      client_id: username,
-      client_secret: password,
-    });
-    expect([status, body.scope]).toEqual([200, 'device:*']);
-    for (const ofDevice of [body.access_token, token]) {
-      expect((await call('/api/v1/batches', { token: ofDevice })).status).toBe(403);
-      expect((await call('/api/v1/quizzes', { method: 'POST', body: '{}', token: ofDevice })).status).toBe(403);
-    }
   });
 
   it('gives the operator a token that opens the paths of operators, and users none', async () => {

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { reasons } from '../../functions/reasons.ts';
 import { type Route, routes } from '../../functions/routes.ts';
-import { tokenPattern } from '../../infra/api-body.ts';
-import { ServiceStack } from '../../infra/service-stack.ts';
-import { stages } from '../../infra/stages.ts';
+import { tokenPattern } from '../../infra/stack/api-body.ts';
+import { ServiceStack } from '../../infra/stack/service-stack.ts';
+import { stages } from '../../infra/stack/stages.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable, outputs } = await synthesize();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventMessage } from '../../infra/event-message.ts';
+import { eventMessage } from '../../infra/commands/event-message.ts';
 
 describe('eventMessage', () => {
   it('groups by owner and deduplicates by the id of the event', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { otherFunctions, type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { alarms as described } from '../../infra/alarms.ts';
 import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
+import { alarms as described } from '../../infra/stack/alarms.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
 

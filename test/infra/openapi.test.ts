@@ -164,6 +164,14 @@ describe('openApiDocument', () => {
     expect(Object.keys(operation(path, method).responses)).toEqual(statuses);
   });
 
+  it('describes each status of errors once, and refers to it', () => {
+    for (const { operationId, responses } of Object.values(paths).flatMap(Object.values<Operation>)) {
+      for (const [status, response] of Object.entries(responses).filter(([each]) => each >= '400')) {
+        expect(response, operationId).toEqual({ $ref: `#/components/responses/${status}` });
+      }
+    }
+  });
+
   it('names the enumerations that parameters and answers share', () => {
     expect(document.components.schemas).toMatchObject({
       BatchOrder: { enum: [...batchOrderings] },

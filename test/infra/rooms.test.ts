@@ -40,6 +40,23 @@ function allowedBy(room: Room, file: string, name: string): readonly string[] {
 
 const forbidden = (file: string, text: string) => importsOf(file, text).filter((each) => each.allowedBy.length === 0);
 
+/**
+ * The folders that are left when, from below, each goes that imports none of the others that are
+ * left: those that reach each other, and what is above them.
+ */
+function withoutFloor(imports: readonly Import[]): string[] {
+  const pairs = imports
+    .filter(({ name }) => name.startsWith('.'))
+    .map(({ file, name }) => [dirname(file), dirname(normalize(join(dirname(file), name)))] as const);
+  const left = new Set(pairs.flat());
+  for (;;) {
+    const bound = new Set(pairs.filter(([from, to]) => from !== to && left.has(to)).map(([from]) => from));
+    const floor = left.difference(bound);
+    if (floor.size === 0) return [...left].sort();
+    for (const folder of floor) left.delete(folder);
+  }
+}
+
 describe('rooms', () => {
   const files = globSync(['functions/**/*.{ts,tsx}', 'infra/**/*.ts']);
   const imports = files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')));
@@ -57,6 +74,13 @@ describe('rooms', () => {
       return [...allowed.difference(used)].map((entry) => `${room.path} need not import ${entry}`);
     });
     expect(unused).toEqual([]);
+  });
+
+  it('have floors: no two folders of infra/ reach each other, directly or through others', () => {
+    const own = imports.filter(({ file }) => file.startsWith('infra/'));
+    expect(withoutFloor(own)).toEqual([]);
+    const back = { file: 'infra/commands/x.ts', name: '../local/start.ts', allowedBy: [] };
+    expect(withoutFloor([...own, back])).toContain('infra/commands');
   });
 
   it.each(rooms.map(({ path }) => [path]))('notice a forbidden import in %s', (path) => {

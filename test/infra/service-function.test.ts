@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import type { Uses } from '../../functions/routes.ts';
-import { writeBundle } from '../../infra/bundles.ts';
-import { ServiceFunction } from '../../infra/service-function.ts';
-import { stages } from '../../infra/stages.ts';
+import { writeBundle } from '../../infra/stack/bundles.ts';
+import { ServiceFunction } from '../../infra/stack/service-function.ts';
+import { stages } from '../../infra/stack/stages.ts';
 
 const entry = 'endpoints/jobs/get-results-link';
 const arn = 'arn:aws:s3:::bucket/results/*';

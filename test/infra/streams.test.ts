@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
+import { readPattern } from '../../infra/local/template/record-pattern.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, readable } = await synthesize();

@@ -8,14 +8,11 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
-import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
+import { ask } from '../support/ask.ts';
 import { cpuTime } from '../support/cpu-time.ts';
 import { trials } from '../support/depth.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { startMessageSink } from '../support/message-sink.ts';
@@ -32,7 +29,6 @@ afterAll(async () => {
   await sink.stop();
   await results.stop();
 });
-const handlers = await loadHandlers(routesWithToken);
 
 const userId = 'auth0|alice';
 const own = world(userId, { leased: true });
@@ -48,11 +44,6 @@ beforeAll(async () => {
   }
 });
 
-async function ask(route: RouteWithToken, request: GatewayRequest) {
-  const answer = await handlers[route](gatewayEvent(route, { userId, ...request }), lambdaContext());
-  return { statusCode: answer.statusCode, body: expectDocumented(route, answer) as Record<string, unknown> };
-}
-
 // What is erased cannot be run again, so that comes last.
 const inOrder = [...routesWithToken].sort((a, b) => Number(a === 'eraseBatch') - Number(b === 'eraseBatch'));
 
@@ -62,11 +53,11 @@ describe.each(inOrder)('%s', (route) => {
     let successes = 0;
     await fc.assert(
       fc.asyncProperty(routeCases[route].anything(own), async (request) => {
-        const { statusCode, body } = await ask(route, request);
-        expect(statusCode).toBeLessThan(500);
+        const { status, detail } = await ask(route, { userId, ...request });
+        expect(status).toBeLessThan(500);
         // No row that is loaded has a receiver.
-        if (statusCode < 300 || (route === 'testWebhook' && statusCode === 409)) successes++;
-        for (const { loc } of (body.detail ?? []) as { loc: string[] }[]) {
+        if (status < 300 || (route === 'testWebhook' && status === 409)) successes++;
+        for (const { loc } of (detail ?? []) as { loc: string[] }[]) {
           expect(['path', 'query', 'body']).toContain(loc[0]);
           if (loc[0] === 'query') expect(parameters).toContain(loc[1]);
         }
@@ -79,13 +70,13 @@ describe.each(inOrder)('%s', (route) => {
 
 describe.each(['listBatches', 'listJobs'] as const)('%s', (route) => {
   it('reads nothing but the query', async () => {
-    const plain = await ask(route, {});
+    const plain = await ask(route, { userId });
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.string({ minLength: 1, maxLength: 20 }), hostileText, { maxKeys: 4 }),
         fc.oneof(hostileText, fc.json()),
         async (headers, body) => {
-          expect(await ask(route, { headers, body })).toEqual(plain);
+          expect(await ask(route, { userId, headers, body })).toEqual(plain);
         },
       ),
       trials(10, 100),
@@ -117,16 +108,16 @@ describe('submitQuizzes', () => {
   it('keeps any submission as it is', async () => {
     let kept = 0;
     await fc.assert(
-      fc.asyncProperty(body, async (data) => {
-        const sent = JSON.stringify({ data });
-        const { statusCode, body: answer } = await ask('submitQuizzes', { body: sent });
+      fc.asyncProperty(body, async (quizzes) => {
+        const sent = JSON.stringify({ data: quizzes });
+        const { status, data } = await ask('submitQuizzes', { userId, body: sent });
         const ids = Object.keys(JSON.parse(sent).data);
         if (ids.some((id) => id === '' || [...id].length > 256 || !id.isWellFormed()))
-          return void expect(statusCode).toBe(422);
-        expect(statusCode).toBe(200);
+          return void expect(status).toBe(422);
+        expect(status).toBe(200);
         kept++;
         const wanted = Object.values(JSON.parse(sent).data).flat();
-        expect((answer.data as { data: unknown }[]).map((record) => JSON.stringify(record.data))).toEqual(
+        expect((data as { data: unknown }[]).map((record) => JSON.stringify(record.data))).toEqual(
           wanted.map((each) => JSON.stringify(each)),
         );
       }),
@@ -143,8 +134,8 @@ describe('submitQuizzes', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.oneof(hostileText, fc.json(), spliced), async (sent) => {
-        const { statusCode } = await ask('submitQuizzes', { body: sent });
-        expect([200, 422]).toContain(statusCode);
+        const { status } = await ask('submitQuizzes', { userId, body: sent });
+        expect([200, 422]).toContain(status);
       }),
       trials(30, 1_000),
     );
@@ -154,8 +145,8 @@ describe('submitQuizzes', () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), hostileText, async (bytes, type) => {
         const sent = { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true };
-        const { statusCode } = await ask('submitQuizzes', { ...sent, headers: { 'content-type': type } });
-        expect(statusCode).toBe(422);
+        const { status } = await ask('submitQuizzes', { userId, ...sent, headers: { 'content-type': type } });
+        expect(status).toBe(422);
       }),
       trials(30, 300),
     );
@@ -185,7 +176,7 @@ describe('submitQuizzes', () => {
     ['a comment', '{"data":{}} // so', 422],
   ])('answers %s in good time', async (_, sent, status) => {
     const milliseconds = await cpuTime(async () =>
-      expect((await ask('submitQuizzes', { body: sent })).statusCode).toBe(status),
+      expect((await ask('submitQuizzes', { userId, body: sent })).status).toBe(status),
     );
     expect(milliseconds).toBeLessThan(5_000);
   });

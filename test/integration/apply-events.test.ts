@@ -39,6 +39,7 @@ beforeAll(async () => {
     COLUMNS_TABLE: tables.Columns,
     DEVICE_QUEUE_TABLE: tables.DeviceQueue,
     USAGE_TABLE: tables.Usage,
+    COUNTERS_TABLE: tables.Counters,
     RESULTS_BUCKET: 'results-bucket',
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,

@@ -7,10 +7,9 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { Job } from '../../functions/schemas/job.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, type OwnerRows, ownerRows, recountOf, soundRows } from '../support/owner-rows.ts';
@@ -22,7 +21,6 @@ vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
-const handlers = await loadHandlers(['cancelBatch', 'cancelJob', 'cancelBatches', 'cancelJobs', 'getBatch', 'getJob']);
 const { createBatch, createBatches, recordJobStatus, recordBatchStatus, closeBatch, applyEvents } = writeApi(
   client,
   names,
@@ -35,17 +33,13 @@ beforeEach(() => {
   sink.messages.length = 0;
 });
 
-async function ask(route: RouteName & keyof typeof handlers, request: GatewayRequest) {
-  const answer = await handlers[route](gatewayEvent(route, { userId: user, ...request }), lambdaContext());
-  const { data } = expectDocumented(route, answer) as { data: never };
-  return { status: answer.statusCode, data };
-}
+const askAs = (route: RouteName, request: GatewayRequest) => ask(route, { userId: user, ...request });
 const cancelBatch = async (batch_id = batchId, userId = user) => {
-  const { status, data } = await ask('cancelBatch', { path: { batch_id }, userId });
+  const { status, data } = await askAs('cancelBatch', { path: { batch_id }, userId });
   return { status, data: data as Batch };
 };
 const cancelJob = async (job_id = jobId, userId = user) => {
-  const { status, data } = await ask('cancelJob', { path: { job_id }, userId });
+  const { status, data } = await askAs('cancelJob', { path: { job_id }, userId });
   return { status, data: data as Job };
 };
 
@@ -72,7 +66,7 @@ describe('PATCH /api/v2/batches/{batch_id}/cancel', () => {
     const rows = await everything();
     expect(rows.jobs.map((job) => job.status)).toEqual(['DONE', ...Array(3).fill('CANCELED'), 'ERROR']);
     for (const job of rows.jobs.slice(1)) expect(job.end_timestamp).not.toBeNull();
-    expect((await ask('getBatch', { path: { batch_id: batchId } })).data).toMatchObject(data);
+    expect((await askAs('getBatch', { path: { batch_id: batchId } })).data).toMatchObject(data);
     expect(await cancelBatch()).toEqual({ status, data });
     await expectUnchanged(rows);
     expect(sink.messages).toEqual([]);
@@ -142,7 +136,7 @@ describe('PATCH /api/v2/jobs/{job_id}/cancel', () => {
       { status: 'PENDING', jobs_count_per_status: { CANCELED: 3, PENDING: 1, RUNNING: 0, CANCELING: 0 } },
     ]);
     for (const [job_id, answer] of answers) {
-      expect((await ask('getJob', { path: { job_id } })).data).toMatchObject(answer.data);
+      expect((await askAs('getJob', { path: { job_id } })).data).toMatchObject(answer.data);
       expect(await cancelJob(job_id)).toEqual(answer);
     }
     await expectUnchanged(rows);
@@ -184,7 +178,7 @@ describe('PATCH /api/v2/jobs/{job_id}/cancel', () => {
 
 describe('PATCH /api/v1/batches/cancel', () => {
   const cancel = async (batch_ids: unknown, userId = user) => {
-    const { status, data } = await ask('cancelBatches', { body: { batch_ids }, userId });
+    const { status, data } = await askAs('cancelBatches', { body: { batch_ids }, userId });
     return { status, data: data as { batches: Batch[]; errors: Record<string, string> } };
   };
 
@@ -222,7 +216,7 @@ describe('PATCH /api/v1/batches/cancel', () => {
 
 describe('PATCH /api/v2/batches/{batch_id}/cancel/jobs', () => {
   const cancel = async (query: string, batch_id = batchId, userId = user) => {
-    const { status, data } = await ask('cancelJobs', { path: { batch_id }, query, userId });
+    const { status, data } = await askAs('cancelJobs', { path: { batch_id }, query, userId });
     return { status, data: data as { jobs: Job[]; errors: Record<string, string> } };
   };
   const numbered = (...numbers: number[]) => numbers.map((number) => uuid('a', number));

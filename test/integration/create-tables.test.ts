@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
+import { SetupProblem } from '../../infra/commands/setup-problem.ts';
 import { createTables } from '../../infra/local/dynamodb/create-tables.ts';
-import { SetupProblem } from '../../infra/setup-problem.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { testClient } from '../support/test-client.ts';
 

@@ -73,7 +73,7 @@ const recordOf = (body: unknown, messageId = 'message') =>
   }) as unknown as SQSRecord;
 
 const deliver = (...bodies: unknown[]) =>
-  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext(20_000));
+  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext());
 
 async function statusOf({ batch_id }: WebhookMessage) {
   const { body } = await getStatus(
@@ -92,9 +92,9 @@ async function publicKeys() {
 
 /** Makes alice call a host as often as she may in this minute. */
 async function useUpCalls(host: string) {
-  const Item = { user_id: alice, batch_id: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
+  const Item = { subject: `user:${alice}`, name: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
   const calls = maxCallsPerMinute.ofUser - 1;
-  await client.send(new PutCommand({ TableName: names.WebhookAttempts, Item: { ...Item, calls } }));
+  await client.send(new PutCommand({ TableName: names.Counters, Item: { ...Item, calls } }));
   expect(await countHostCall(client, names)(alice, host)).toBe(0);
 }
 
@@ -231,7 +231,9 @@ describe('deliverWebhooks', () => {
         reason: 'The receiver answered 500.',
       },
     ]);
-    const [, query = ''] = /```\n(filter ispresent\(failing[^`]*)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+    const [, query = ''] = /```\n(filter ispresent\(failing[^`]*)```/.exec(
+      readFileSync('docs/guides/operating.md', 'utf8'),
+    )!;
     const read = new Set(queryFields(query).map((name) => name.replace('failing_receivers.0.', '')));
     expect([...read].sort()).toEqual(['host', 'outcome', 'reason', 'user_id']);
   });

@@ -7,34 +7,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import { request as sendRequest } from 'node:http';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandler } from '../support/handlers.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 
 await functionEnvironment();
+/** Time stands still: real leases last for a minute, and a test may take longer. */
+vi.useFakeTimers({ toFake: ['Date'] });
 const results = await startResultsStore();
 afterAll(() => results.stop());
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-  readonly data: any;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-  readonly detail: any;
-}
+const askAs = (route: RouteName, request: GatewayRequest) => ask(route, { userId: 'machine', ...request });
 
-async function ask(route: RouteName, request: GatewayRequest): Promise<Answer> {
-  const handler = await loadHandler(route);
-  const answer = await handler(gatewayEvent(route, { userId: 'machine', ...request }), lambdaContext());
-  const { data, detail } = expectDocumented(route, answer) as { data: unknown; detail: unknown };
-  return { status: answer.statusCode, headers: answer.headers ?? {}, data, detail };
-}
-
-const device = (route: RouteName, request: GatewayRequest) => ask(route, { scope: 'device:*', ...request });
+const device = (route: RouteName, request: GatewayRequest) => askAs(route, { scope: 'device:*', ...request });
 
 async function submit(jobs = 1, device_type = `D-${randomUUID()}`) {
   const userId = `auth0|${randomUUID()}`;
@@ -45,7 +32,7 @@ async function submit(jobs = 1, device_type = `D-${randomUUID()}`) {
     sequence_builder,
     jobs: Array.from({ length: jobs }, () => ({})),
   };
-  const { data } = await ask('createBatch', { userId, body });
+  const { data } = await askAs('createBatch', { userId, body });
   return { userId, device_type, batch: data };
 }
 
@@ -72,7 +59,7 @@ let looks = 0;
 async function queued({ userId, batch }: Awaited<ReturnType<typeof submit>>) {
   const later = Date.now() + ++looks * 11_000;
   const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
-  const { data } = await ask('getBatchStatus', { userId, path: { batch_id: batch.id } });
+  const { data } = await askAs('getBatchStatus', { userId, path: { batch_id: batch.id } });
   clock.mockRestore();
   return [data.status, data.queue_position, data.queue_reason];
 }
@@ -101,7 +88,7 @@ describe('an upload', () => {
     expect(await put(link.data.url, link.data.headers, content)).toBe(200);
     const reported = await device('reportJob', { path, body: { status: 'DONE', results: true } });
     expect(reported).toMatchObject({ status: 200, data: { job: null, done: true } });
-    const shown = await ask('getResultsLink', { userId, path: { job_id: job.id } });
+    const shown = await askAs('getResultsLink', { userId, path: { job_id: job.id } });
     expect(await (await fetch(shown.data.results_link)).text()).toBe(content);
   });
 
@@ -139,7 +126,7 @@ describe('an upload', () => {
       return () => put(data.url, data.headers, content);
     };
     const shown = async () => {
-      const { data } = await ask('getResultsLink', { userId, path: { job_id: batch.jobs[0].id } });
+      const { data } = await askAs('getResultsLink', { userId, path: { job_id: batch.jobs[0].id } });
       return (await fetch(data.results_link)).text();
     };
     const [one, two, three, four, five] = [1, 2, 3, 4, 5].map((count) => `{"counter":{"01":${count}}}`);
@@ -181,9 +168,9 @@ describe('a claim', () => {
     const [userId, device_type] = [`auth0|${randomUUID()}`, `D-${randomUUID()}`];
     const [ofBatch, ofJob] = ['b', 'j'].map((letter) => `{"a":"${letter.repeat(3_200_000)}"}`);
     const body = { project_id: randomUUID(), device_type, sequence_builder: ofBatch, jobs: [], open: true };
-    const { data: batch } = await ask('createBatch', { userId, body });
+    const { data: batch } = await askAs('createBatch', { userId, body });
     const path = { batch_id: batch.id };
-    for (let times = 0; times < 2; times++) await ask('addJobs', { userId, path, body: [{ sequence: ofJob }, {}] });
+    for (let times = 0; times < 2; times++) await askAs('addJobs', { userId, path, body: [{ sequence: ofJob }, {}] });
     const { data: claimed } = await device('claimBatch', { path: { device_type }, body: { worker: 'lab 1' } });
     expect(claimed.batch.sequence_builder).toBeNull();
     let job: { id: string; sequence: string } = claimed.job;
@@ -273,14 +260,14 @@ describe('a lease', () => {
     const upload = { bytes: 1, sha256: 'a'.repeat(64) };
     for (const scope of ['', 'openid', 'device:OTHER', `device:${device_type}2`]) {
       const request = { path, scope };
-      expect((await ask('extendLease', { ...request, body: { job_id: job.id } })).status).toBe(403);
-      expect((await ask('uploadResults', { ...request, body: upload })).status).toBe(403);
-      expect((await ask('reportJob', { ...request, body: { status: 'DONE' } })).status).toBe(403);
-      expect((await ask('nextJob', request)).status).toBe(403);
-      expect((await ask('releaseLease', request)).status).toBe(403);
+      expect((await askAs('extendLease', { ...request, body: { job_id: job.id } })).status).toBe(403);
+      expect((await askAs('uploadResults', { ...request, body: upload })).status).toBe(403);
+      expect((await askAs('reportJob', { ...request, body: { status: 'DONE' } })).status).toBe(403);
+      expect((await askAs('nextJob', request)).status).toBe(403);
+      expect((await askAs('releaseLease', request)).status).toBe(403);
     }
     const scope = `openid device:${device_type}`;
-    expect((await ask('extendLease', { path, scope, body: { job_id: job.id } })).status).toBe(200);
+    expect((await askAs('extendLease', { path, scope, body: { job_id: job.id } })).status).toBe(200);
   });
 
   it('that is lost is 409, and an unknown job 404', async () => {
@@ -343,9 +330,9 @@ describe('an announcement', () => {
     const unknown = { idle_seconds: 120, status_message: null, available_at: null, average_queue_time: null };
     const shown = { ...now, ...unknown, max_atom_num: null, is_emulator: false, channels: null };
     expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
-    const listed = await ask('listDevices', { query: { device_type } });
+    const listed = await askAs('listDevices', { query: { device_type } });
     expect(listed.data).toEqual([shown]);
-    const batch = await ask('createBatch', {
+    const batch = await askAs('createBatch', {
       userId: 'auth0|ada',
       body: { project_id: randomUUID(), sequence_builder: sequenceText({ device: deviceContent(name) }), jobs: [{}] },
     });
@@ -358,14 +345,14 @@ describe('an announcement', () => {
     const device_type = `EMU_${randomUUID()}`;
     const announce = (body: object) => device('announceDevice', { path: { device_type }, body });
     const shown = async () => {
-      const one = await ask('getDeviceSpecification', { userId: 'auth0|ada', path: { device_type } });
-      const all = (await ask('listDeviceSpecifications', { userId: 'auth0|ada' })).data;
-      const open = (await ask('listPublicSpecifications', {})).data;
+      const one = await askAs('getDeviceSpecification', { userId: 'auth0|ada', path: { device_type } });
+      const all = (await askAs('listDeviceSpecifications', { userId: 'auth0|ada' })).data;
+      const open = (await askAs('listPublicSpecifications', {})).data;
       const found = open.find((each: { device_type: string }) => each.device_type === device_type);
       return [one.status, one.data.specs, all[device_type], found?.specs];
     };
     expect((await announce({ status: 'DOWN' })).data).toMatchObject({ status: 'DOWN', availability: 'INACTIVE' });
-    expect((await ask('listDevices', { query: { device_type } })).data).toMatchObject([{ status: 'DOWN' }]);
+    expect((await askAs('listDevices', { query: { device_type } })).data).toMatchObject([{ status: 'DOWN' }]);
     expect(await shown()).toEqual([404, undefined, undefined, undefined]);
     await announce({ status: 'UP', specs });
     expect((await announce({ status: 'CALIBRATING' })).data.status).toBe('CALIBRATING');
@@ -375,15 +362,15 @@ describe('an announcement', () => {
   it('is taken back by a removal, once nothing waits for the device', async () => {
     const { userId, device_type, batch } = await submit();
     const path = { device_type };
-    const types = async () => (await ask('listDevices', { query: { device_type } })).data.length;
+    const types = async () => (await askAs('listDevices', { query: { device_type } })).data.length;
     expect((await device('removeDevice', { path })).status).toBe(404);
     await device('announceDevice', { path, body: { status: 'UP', specs } });
     for (const scope of ['', `device:${device_type}`]) {
-      expect((await ask('removeDevice', { path, scope })).status).toBe(403);
+      expect((await askAs('removeDevice', { path, scope })).status).toBe(403);
     }
     const refused = await device('removeDevice', { path });
     expect([refused.status, refused.data.reason]).toEqual([409, 'device_in_use']);
-    await ask('cancelBatch', { userId, path: { batch_id: batch.id } });
+    await askAs('cancelBatch', { userId, path: { batch_id: batch.id } });
     expect([(await device('removeDevice', { path })).status, await types()]).toEqual([200, 0]);
     expect((await device('removeDevice', { path })).status).toBe(404);
     await device('announceDevice', { path, body: { status: 'UP' } });
@@ -394,13 +381,13 @@ describe('an announcement', () => {
     const own = await submit();
     const { device_type } = own;
     const path = { device_type };
-    const listed = async () => (await ask('listDevices', { query: { device_type } })).data;
+    const listed = async () => (await askAs('listDevices', { query: { device_type } })).data;
     expect((await device('claimBatch', { path: { device_type: 'IDLE' }, body: { worker: 'idle' } })).data).toBeNull();
-    expect((await ask('listDevices', { query: { device_type: 'IDLE' } })).data).toEqual([]);
+    expect((await askAs('listDevices', { query: { device_type: 'IDLE' } })).data).toEqual([]);
     await claim(device_type);
     const shown = { device_type, status: 'UP', availability: 'ACTIVE' };
     expect(await listed()).toMatchObject([shown]);
-    await ask('cancelBatch', { userId: own.userId, path: { batch_id: own.batch.id } });
+    await askAs('cancelBatch', { userId: own.userId, path: { batch_id: own.batch.id } });
     expect((await device('removeDevice', { path })).status).toBe(200);
     const next = await submit(1, device_type);
     expect(await queued(next)).toEqual(['PENDING', null, `No machine has announced itself as ${device_type}.`]);
@@ -415,7 +402,7 @@ describe('an announcement', () => {
   it('keeps what was announced before of who may read the specification', async () => {
     const [emulator, processor] = [`EMU_${randomUUID()}`, `QPU_${randomUUID()}`];
     const isPublic = async (type: string) =>
-      (await ask('listPublicSpecifications', {})).data.some(
+      (await askAs('listPublicSpecifications', {})).data.some(
         (each: { device_type: string }) => each.device_type === type,
       );
     const announce = (device_type: string, content: object = {}) =>

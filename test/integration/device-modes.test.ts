@@ -10,10 +10,9 @@ import type { RouteName } from '../../functions/routes.ts';
 import { Availability } from '../../functions/schemas/device.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandler } from '../support/handlers.ts';
+import { type GatewayRequest, lambdaContext } from '../support/gateway-event.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
@@ -30,16 +29,8 @@ async function claimed(device: string): Promise<Claim> {
   return claim;
 }
 
-async function ask(route: RouteName, request: Partial<GatewayRequest>) {
-  const handler = await loadHandler(route);
-  const answer = await handler(
-    gatewayEvent(route, { userId: 'auth0|operator', scope: 'operator', ...request }),
-    lambdaContext(),
-  );
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-  const body = expectDocumented(route, answer) as any;
-  return { status: answer.statusCode, headers: answer.headers ?? {}, ...body, code: answer.statusCode };
-}
+const operate = (route: RouteName, request: GatewayRequest) =>
+  ask(route, { userId: 'auth0|operator', scope: 'operator', ...request });
 
 /** What a mode makes of each question. */
 type Outcome = readonly [
@@ -82,12 +73,12 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
       (error: Error & { reason: string }) => `${error.reason}: ${error.message}`,
     );
   const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
-    (await ask('listDevices', { query })).data;
+    (await operate('listDevices', { query })).data;
 
   it('needs a reason, or takes none', async () => {
     const path = { device_type: newNames().device };
-    expect((await ask('setDevice', { path, body: { mode } })).code).toBe(says ? 422 : 200);
-    const { code, data } = await ask('setDevice', { path, body: { mode, reason: 'a reason' } });
+    expect((await operate('setDevice', { path, body: { mode } })).status).toBe(says ? 422 : 200);
+    const { status: code, data } = await operate('setDevice', { path, body: { mode, reason: 'a reason' } });
     expect([code, data.mode, data.status_message]).toEqual([200, mode, says ? 'a reason' : null]);
   });
 
@@ -113,8 +104,8 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const body = { project_id: 'cccccccc-0000-4000-8000-000000000001', sequence_builder, jobs: [{}] };
     const found = [];
     for (const device_type of [it, another]) {
-      await ask('setDevice', { path: { device_type }, body: settings });
-      const { code, data } = await ask('createBatch', { userId: user, scope: '', body });
+      await operate('setDevice', { path: { device_type }, body: settings });
+      const { status: code, data } = await ask('createBatch', { userId: user, body });
       found.push(data?.device_type ?? code);
     }
     expect(found).toEqual({ it: [it, it], another: [another, 422], refused: [409, 409] }[unnamed]);
@@ -180,11 +171,11 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const { device } = newNames();
     await announceDevice(client, names)(device, { status: 'UP' });
     expect(await list({ device_type: device })).toMatchObject([{ availability: 'ACTIVE' }]);
-    await ask('setDevice', { path: { device_type: device }, body: settings });
+    await operate('setDevice', { path: { device_type: device }, body: settings });
     const shown = [{ device_type: device, availability, mode, status_message: reason ?? null, available_at: null }];
     expect(await list({ device_type: device })).toMatchObject(availability === 'RETIRED' ? [] : shown);
     expect(await list({ device_type: device, availability: Availability.options })).toMatchObject(shown);
-    expect((await ask('listDevices', { query: { availability: 'DOWN' } })).code).toBe(422);
+    expect((await operate('listDevices', { query: { availability: 'DOWN' } })).status).toBe(422);
     for (const each of Availability.options) {
       expect(await list({ device_type: device, availability: each })).toMatchObject(each === availability ? shown : []);
     }
@@ -421,7 +412,7 @@ describe('max_job_seconds', () => {
     const { id } = await stack.create(user, { device_type: device, jobs: 2 });
     const { lease } = await claimed(device);
     if (name === 'releaseLease') {
-      expect((await ask(name, { path: { lease }, scope: 'device:*' })).code).toBe(200);
+      expect((await operate(name, { path: { lease }, scope: 'device:*' })).status).toBe(200);
     } else {
       const { handler } = await import('../../functions/schedules/measure-queues.ts');
       await handler({} as never, lambdaContext());
@@ -518,7 +509,7 @@ describe('the queue, as operators see it', () => {
     const users = [user, `${user} 2`];
     const created: { readonly id: string }[] = [];
     for (let nr = 0; nr < 4; nr++) created.push(await stack.create(users[nr % 2]!, { device_type: device, jobs: 2 }));
-    const list = async (query = {}) => ask('listQueue', { path: { device_type: device }, query });
+    const list = async (query = {}) => operate('listQueue', { path: { device_type: device }, query });
     const all = await list();
     expect(all.pagination).toEqual({ total: 4, start: 0, end: 4 });
     const order: string[] = all.data.map(({ id }: { id: string }) => id);
@@ -543,17 +534,17 @@ describe('the queue, as operators see it', () => {
   it('is 404 for a type that nobody knows, and 403 for users and devices', async () => {
     const { device } = newNames();
     const path = { device_type: device };
-    expect((await ask('listQueue', { path })).code).toBe(404);
+    expect((await operate('listQueue', { path })).status).toBe(404);
     await stack.announce(device, {});
-    expect(await ask('listQueue', { path })).toMatchObject({ code: 200, data: [] });
-    for (const scope of ['', 'device:*']) expect((await ask('listQueue', { path, scope })).code).toBe(403);
+    expect(await operate('listQueue', { path })).toMatchObject({ status: 200, data: [] });
+    for (const scope of ['', 'device:*']) expect((await operate('listQueue', { path, scope })).status).toBe(403);
   });
 });
 
 describe('a call that sets a device', () => {
-  const set = (device_type: string, body: unknown) => ask('setDevice', { path: { device_type }, body });
+  const set = (device_type: string, body: unknown) => operate('setDevice', { path: { device_type }, body });
   const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
-    (await ask('listDevices', { query })).data;
+    (await operate('listDevices', { query })).data;
 
   it('answers with the device, which announcements do not change, and is a row of the audit trail', async () => {
     const { device } = newNames();
@@ -564,7 +555,7 @@ describe('a call that sets a device', () => {
       channels: [{ id: 'rydberg_global' }],
     });
     const announced = { status: 'UP', specs, idle_seconds: 30 };
-    await ask('announceDevice', { path: { device_type: device }, scope: 'device:*', body: announced });
+    await operate('announceDevice', { path: { device_type: device }, scope: 'device:*', body: announced });
     const windows = [{ starts_at: '2036-01-01', ends_at: '2036-01-02T01:00:00+01:00', reason: 'new lasers' }];
     const first = await set(device, { mode: 'PAUSED', reason: 'calibration', windows, idle_seconds: 60 });
     const shown = {
@@ -584,7 +575,7 @@ describe('a call that sets a device', () => {
       channels: [{ id: 'rydberg_global' }],
     };
     expect(first.data).toEqual({ ...shown, max_job_seconds: null, idle_seconds: 60, max_batch_seconds: null });
-    await ask('announceDevice', { path: { device_type: device }, scope: 'device:*', body: { status: 'UP' } });
+    await operate('announceDevice', { path: { device_type: device }, scope: 'device:*', body: { status: 'UP' } });
     expect(await list({ device_type: device })).toEqual([{ ...shown, idle_seconds: 60 }]);
     const second = await set(device, { mode: 'OPEN', reason: 'calibrated', idle_seconds: null, max_job_seconds: 600 });
     expect(second.data).toMatchObject({ availability: 'ACTIVE', status_message: null, max_job_seconds: 600 });
@@ -715,12 +706,14 @@ describe('a call that sets a device', () => {
       ],
     ];
     for (const [body, faults] of cases) {
-      const { code, detail = [] } = await set(device, body);
+      const { status, detail = [] } = await set(device, body);
       const found = detail.map(({ loc, type }: { loc: string[]; type: string }) => [loc.join('.'), type]);
-      expect([code, found], JSON.stringify(body).slice(0, 80)).toEqual([422, faults]);
+      expect([status, found], JSON.stringify(body).slice(0, 80)).toEqual([422, faults]);
     }
     for (const scope of ['', 'device:*']) {
-      expect((await ask('setDevice', { path: { device_type: device }, scope, body: { windows: [] } })).code).toBe(403);
+      expect((await operate('setDevice', { path: { device_type: device }, scope, body: { windows: [] } })).status).toBe(
+        403,
+      );
     }
   });
 });

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
-import { useOwnTimeouts } from '../support/client-timeouts.ts';
 import { deep, oneOrAll, rotate } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import {
@@ -25,6 +24,7 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
+import { useOwnTimeouts } from '../support/own-time.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 import { seed } from '../support/seed.ts';

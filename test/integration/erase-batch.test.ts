@@ -69,7 +69,7 @@ beforeEach(() => {
 
 type Name = keyof typeof handlers;
 async function call(name: Name, request: { path?: Record<string, string>; [part: string]: unknown }, userId = user) {
-  const answer = await handlers[name](gatewayEvent(name, { userId, ...request } as never), lambdaContext(28_000));
+  const answer = await handlers[name](gatewayEvent(name, { userId, ...request } as never), lambdaContext());
   const { data } = JSON.parse(answer.body);
   return { status: answer.statusCode, reason: data.reason as string | undefined, data };
 }
@@ -291,7 +291,7 @@ describe('what comes after an erasure', () => {
         attributes: { SentTimestamp: String(Date.now()) },
         messageAttributes: {},
       }));
-    expect(await recover({ Records } as unknown as SQSEvent, lambdaContext(120_000))).toEqual({
+    expect(await recover({ Records } as unknown as SQSEvent, lambdaContext())).toEqual({
       batchItemFailures: [],
     });
     expect(await placesOf(marker)).toEqual([]);
@@ -308,7 +308,7 @@ describe('what comes after an erasure', () => {
     const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
     sink.messages.length = 0;
     const Records = [{ messageId: '1', body: JSON.stringify(message), attributes: {} }];
-    expect(await handler({ Records } as unknown as SQSEvent, lambdaContext(20_000))).toEqual({ batchItemFailures: [] });
+    expect(await handler({ Records } as unknown as SQSEvent, lambdaContext())).toEqual({ batchItemFailures: [] });
     expect(sink.messages).toEqual([]);
     const late = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
     await putWebhookAttempt(client, names)(user, batch, { ...late, attempted_at: null, next_attempt_at: null });

@@ -2,25 +2,19 @@
 
 import { describe, expect, it } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
+import { ask } from '../support/ask.ts';
 import { auditRows } from '../support/audit-rows.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 
 const { client, names } = await functionEnvironment();
-const handlers = await loadHandlers(['putLimits', 'getLimits', 'deleteLimits', 'listLimits']);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-async function ask(route: RouteName & keyof typeof handlers, request: GatewayRequest): Promise<any> {
-  const event = gatewayEvent(route, { userId: 'auth0|op', scope: 'operator', ...request });
-  const answer = await handlers[route](event, lambdaContext());
-  return { ...(expectDocumented(route, answer) as object), status: answer.statusCode };
-}
+const operate = (route: RouteName, request: GatewayRequest) =>
+  ask(route, { userId: 'auth0|op', scope: 'operator', ...request });
 
-const put = (subject: string, body: unknown) => ask('putLimits', { path: { subject }, body });
-const get = (subject: string) => ask('getLimits', { path: { subject } });
-const remove = (subject: string) => ask('deleteLimits', { path: { subject } });
+const put = (subject: string, body: unknown) => operate('putLimits', { path: { subject }, body });
+const get = (subject: string) => operate('getLimits', { path: { subject } });
+const remove = (subject: string) => operate('deleteLimits', { path: { subject } });
 
 const project = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 /** As they are sent, and the subjects that they are. */
@@ -94,14 +88,14 @@ describe('the limits of a subject', () => {
     );
     const listed: string[] = [];
     for (let offset = 0, total = 1; offset < total; offset += 5) {
-      const { data, pagination } = await ask('listLimits', { query: { limit: '5', offset: String(offset) } });
+      const { data, pagination } = await operate('listLimits', { query: { limit: '5', offset: String(offset) } });
       listed.push(...data.map(({ subject }: { subject: string }) => subject));
       total = pagination.total;
       expect(total).toBe(14);
     }
     expect(listed).toEqual(['default', `project:${project}`, ...users]);
     for (const subject of listed) await remove(subject);
-    expect((await ask('listLimits', {})).pagination).toEqual({ total: 0, start: 0, end: 0 });
+    expect((await operate('listLimits', {})).pagination).toEqual({ total: 0, start: 0, end: 0 });
   });
 
   it('are changed with a row of the audit trail each, and none where nothing changes', async () => {

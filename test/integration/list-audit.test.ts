@@ -6,14 +6,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { auditWrite, listAudit } from '../../functions/data/rows/audit.ts';
 import { type Act, AuditAction, AuditQuery } from '../../functions/schemas/audit.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 
 const { client, names } = await functionEnvironment();
-const { listAudit: handler } = await loadHandlers(['listAudit']);
 const day = 24 * 3_600_000;
 const now = Date.now();
 
@@ -37,16 +34,15 @@ beforeAll(async () => {
   for (const act of [...acts].reverse()) await put(act);
 });
 
-async function ask(query: Record<string, string | string[]> = {}, scope = 'operator') {
-  const answer = await handler(gatewayEvent('listAudit', { userId: 'anyone', scope, query }), lambdaContext());
-  const { data, pagination } = expectDocumented('listAudit', answer) as { data: Act[]; pagination: { total: number } };
-  return { status: answer.statusCode, data, total: pagination?.total, range: answer.headers?.['Content-Range'] };
+async function list(query: Record<string, string | string[]> = {}, scope = 'operator') {
+  const { status, data, pagination, headers } = await ask('listAudit', { userId: 'anyone', scope, query });
+  return { status, data: data as Act[], total: pagination?.total, range: headers['Content-Range'] };
 }
 
 describe('GET /api/v1/audit', () => {
   it('lists all acts of 400 days, newest first, page by page', async () => {
     expect(shown.length).toBeLessThan(acts.length);
-    expect(await ask()).toEqual({
+    expect(await list()).toEqual({
       status: 200,
       data: shown,
       total: shown.length,
@@ -54,7 +50,7 @@ describe('GET /api/v1/audit', () => {
     });
     const collected: Act[] = [];
     for (let offset = 0; offset < shown.length; offset += 7) {
-      const { data, total } = await ask({ limit: '7', offset: String(offset) });
+      const { data, total } = await list({ limit: '7', offset: String(offset) });
       expect(total).toBe(shown.length);
       collected.push(...data);
     }
@@ -86,7 +82,7 @@ describe('GET /api/v1/audit', () => {
     [{ operator: 'operator' }, () => false],
     [{ user_id: 'undefined' }, () => false],
   ])('filters by %j', async (query, isMeant) => {
-    const { data, total } = await ask({ ...query, limit: '100' });
+    const { data, total } = await list({ ...query, limit: '100' });
     expect(data).toEqual(shown.filter(isMeant));
     expect(total).toBe(data.length);
   });
@@ -96,13 +92,13 @@ describe('GET /api/v1/audit', () => {
     const operator = `operator|${randomUUID()}`;
     const act: Act = { ...shown[1]!, at, operator };
     for (const reason of ['a', 'b']) await put({ ...act, reason });
-    const { data } = await ask({ operator });
+    const { data } = await list({ operator });
     expect(data.map(({ reason }) => reason).sort()).toEqual(['a', 'b']);
   });
 
   it.each([{ action: 'batch.delete' }, { from: 'yesterday' }, { limit: '0' }, { limit: '101' }, { offset: '-1' }])(
     'refuses %j',
-    async (query) => expect((await ask(query)).status).toBe(422),
+    async (query) => expect((await list(query)).status).toBe(422),
   );
 
   it('reads each month once, and refuses more than 10 MB', async () => {

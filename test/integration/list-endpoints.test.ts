@@ -1,22 +1,16 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import type { Handler } from '../../functions/http/endpoint.ts';
-import { Batch } from '../../functions/schemas/batch.ts';
-import { PageOf } from '../../functions/schemas/envelope.ts';
 import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Job } from '../../functions/schemas/job.ts';
 import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
 
 const { client, names } = await functionEnvironment();
-const endpoints: Record<'listBatches' | 'listJobs', Handler> = {
-  listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
-  listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
-};
 
 const owner = 'auth0|alice';
 const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
@@ -34,19 +28,9 @@ beforeAll(async () => {
   await loadList(client, names, { list: jobList, userId: owner, rows: jobs });
 });
 
-async function ask(route: 'listBatches' | 'listJobs', query: GatewayRequest['query'] = {}, userId = owner) {
-  const event = gatewayEvent(route, { userId, query });
-  const { statusCode, headers, body } = await endpoints[route](event, lambdaContext());
-  expect(headers).toMatchObject({
-    'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': event.requestContext.requestId,
-    'Access-Control-Allow-Origin': '*',
-  });
-  const answer = JSON.parse(body);
-  if (statusCode === 200) PageOf(route === 'listBatches' ? Batch : Job).parse(answer);
-  return { statusCode, headers, answer, ids: answer.data.map?.(({ id }: { id: string }) => id) as string[] };
+async function list(route: 'listBatches' | 'listJobs', query: GatewayRequest['query'] = {}, userId = owner) {
+  const { status, headers, ...answer } = await ask(route, { userId, query });
+  return { status, headers, answer, ids: answer.data.map?.(({ id }: { id: string }) => id) as string[] };
 }
 
 const newestFirst = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).reverse();
@@ -56,10 +40,10 @@ describe.each([
   ['listJobs', jobs],
 ] as const)('%s', (route, rows) => {
   it('answers with the newest 100, and where they are in the whole', async () => {
-    const { statusCode, headers, answer, ids } = await ask(route);
+    const { status, headers, answer, ids } = await list(route);
     const total = rows.length;
-    expect(statusCode).toBe(200);
-    expect(answer).toMatchObject({ status: 'success', message: 'OK.', code: '200' });
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({ message: 'OK.', code: '200' });
     expect(answer.pagination).toEqual({ total, start: 0, end: 100 });
     expect(headers).toMatchObject({
       'Content-Range': `1-100/${total}`,
@@ -71,7 +55,7 @@ describe.each([
   it('walks all pages to exactly the whole, by `end`', async () => {
     const seen: string[] = [];
     for (let offset = 0, pages = 0; pages < 20; pages++) {
-      const { answer, ids } = await ask(route, `limit=17&offset=${offset}`);
+      const { answer, ids } = await list(route, `limit=17&offset=${offset}`);
       expect(answer.pagination.start).toBe(offset);
       seen.push(...ids);
       offset = answer.pagination.end;
@@ -92,28 +76,28 @@ describe.each([
       ['count_by=status&user_id=others', []],
       [`count_by=status&id=${rows[3]!.id}`, [rows[3]!]],
     ] as const) {
-      const { statusCode, headers, answer } = await ask(route, query);
-      expect(statusCode).toBe(200);
+      const { status, headers, answer } = await list(route, query);
+      expect(status).toBe(200);
       expect(answer.data).toEqual([]);
       expect(answer.pagination).toEqual({ total: matching.length, start: 0, end: 0, counts: count(matching) });
       expect(headers).toMatchObject({ 'Content-Range': `*/${matching.length}` });
     }
-    expect((await ask(route, 'count_by=id')).statusCode).toBe(422);
+    expect((await list(route, 'count_by=id')).status).toBe(422);
   });
 
   it.each(['9000', '9007199254740991'])('answers with an empty page beyond the end: offset=%s', async (offset) => {
-    const { statusCode, headers, answer } = await ask(route, { offset });
-    expect(statusCode).toBe(200);
+    const { status, headers, answer } = await list(route, { offset });
+    expect(status).toBe(200);
     expect(headers).toMatchObject({ 'Content-Range': `*/${rows.length}` });
     expect(answer.data).toEqual([]);
     expect(answer.pagination).toEqual({ total: rows.length, start: Number(offset), end: Number(offset) });
   });
 
   it('reports every fault at once, with its place in an array', async () => {
-    const { statusCode, answer } = await ask(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
-    expect(statusCode).toBe(422);
-    const { status, message, code, data, detail } = ValidationErrorBody.parse(answer);
-    expect({ status, message, code }).toEqual({ status: 'fail', message: 'Unprocessable Entity', code: '422' });
+    const { status, answer } = await list(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
+    expect(status).toBe(422);
+    expect(answer).toMatchObject({ message: 'Unprocessable Entity', code: '422' });
+    const { data, detail } = ValidationErrorBody.parse({ status: 'fail', ...answer });
     expect(data.description).toEqual(detail);
     expect(detail.map(({ loc, type }) => [...loc, type])).toEqual([
       ['query', 'order_by', 'enum'],
@@ -130,15 +114,15 @@ describe.each([
       id: [first ?? '', second ?? '', first?.toUpperCase() ?? '', `{${first}}`],
       status: ['DONE', 'DONE'],
     };
-    const { statusCode, ids } = await ask(route, { ...query, order_by_direction: 'ASC' });
-    expect(statusCode).toBe(200);
+    const { status, ids } = await list(route, { ...query, order_by_direction: 'ASC' });
+    expect(status).toBe(200);
     const done = rows.slice(0, 2).filter(({ status }) => status === 'DONE');
     expect(ids).toEqual(done.map(({ id }) => id));
-    expect((await ask(route, { id: query.id })).answer.pagination.total).toBe(2);
+    expect((await list(route, { id: query.id })).answer.pagination.total).toBe(2);
   });
 
   it('ignores parameters that it does not know', async () => {
-    expect((await ask(route, 'colour=red&limit[]=0&__proto__=1&constructor=2')).answer.pagination.total).toBe(
+    expect((await list(route, 'colour=red&limit[]=0&__proto__=1&constructor=2')).answer.pagination.total).toBe(
       rows.length,
     );
   });
@@ -147,43 +131,43 @@ describe.each([
 describe('listBatches', () => {
   it('shows every field of a batch and no other', async () => {
     const [row] = batches;
-    const { answer } = await ask('listBatches', { id: row?.id ?? '' });
+    const { answer } = await list('listBatches', { id: row?.id ?? '' });
     const { seq, rev, written_at, ...shown } = row as NonNullable<typeof row>;
     expect(answer.data).toEqual([{ ...shown, complete: !shown.open }]);
   });
 
   it('takes complete as the opposite of open, and says that it is deprecated', async () => {
     const closed = batches.filter(({ open }) => !open);
-    const { headers, answer } = await ask('listBatches', 'complete=True');
+    const { headers, answer } = await list('listBatches', 'complete=True');
     expect(answer.pagination.total).toBe(closed.length);
     expect(headers).toMatchObject({
       Deprecation: expect.stringMatching(/^@\d+$/),
       Link: expect.stringContaining('rel="deprecation"'),
     });
-    const { headers: plain, answer: open } = await ask('listBatches', 'open=0');
+    const { headers: plain, answer: open } = await list('listBatches', 'open=0');
     expect(open.pagination.total).toBe(closed.length);
     expect(plain).not.toHaveProperty('Deprecation');
   });
 
   it('matches nothing where complete and open contradict each other', async () => {
-    expect((await ask('listBatches', 'complete=1&open=1')).answer).toMatchObject({
+    expect((await list('listBatches', 'complete=1&open=1')).answer).toMatchObject({
       data: [],
       pagination: { total: 0 },
     });
-    expect((await ask('listBatches', 'complete=0&open=1')).answer.pagination.total).toBe(40);
+    expect((await list('listBatches', 'complete=0&open=1')).answer.pagination.total).toBe(40);
   });
 });
 
 describe('listJobs', () => {
   it('takes a batch given twice as given once', async () => {
     const [batchId = ''] = batchIds;
-    const once = await ask('listJobs', { batch_id: batchId });
-    expect((await ask('listJobs', { batch_id: [batchId, batchId] })).answer).toEqual(once.answer);
+    const once = await list('listJobs', { batch_id: batchId });
+    expect((await list('listJobs', { batch_id: [batchId, batchId] })).answer).toEqual(once.answer);
   });
 
   it('shows every field of a job, never its result', async () => {
     const [row] = jobs;
-    const { answer } = await ask('listJobs', { id: row?.id ?? '' });
+    const { answer } = await list('listJobs', { id: row?.id ?? '' });
     expect(Object.keys(answer.data[0]).sort()).toEqual(Object.keys(Job.shape).sort());
     expect(answer.data[0]).toMatchObject({ id: row?.id, batch_id: row?.batch_id, creation_order: row?.creation_order });
   });
@@ -193,7 +177,7 @@ describe('listJobs', () => {
     const ofBatch = jobs.filter((job) => job.batch_id === batchId).length;
     for (const order_by of ['creation_order', 'ordered_id']) {
       const query = { batch_id: batchId, order_by, order_by_direction: 'ASC', limit: '100' };
-      const orders = (await ask('listJobs', query)).answer.data.map((job: Job) => job.creation_order);
+      const orders = (await list('listJobs', query)).answer.data.map((job: Job) => job.creation_order);
       expect(orders).toEqual(Array.from({ length: ofBatch }, (_, order) => order));
     }
   });

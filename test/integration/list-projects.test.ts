@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandler } from '../support/handlers.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
-const handler = await loadHandler('listProjects');
 
-async function projectsOf(userId: string, claims: Record<string, string> = {}) {
-  const event = gatewayEvent('listProjects', { userId, claims, query: 'project_status=ACTIVE' });
-  const { data } = expectDocumented('listProjects', await handler(event, lambdaContext())) as { data: unknown };
-  return data;
+async function projectsOf(userId: string, claims: Record<string, string> = {}): Promise<unknown> {
+  return (await ask('listProjects', { userId, claims, query: 'project_status=ACTIVE' })).data;
 }
 
 describe('GET /api/v1/projects', () => {

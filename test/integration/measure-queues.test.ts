@@ -11,6 +11,8 @@ import { uuid } from '../support/new-batch.ts';
 import { newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
+/** Time stands still: real leases last for a minute, and a test may take longer. */
+vi.useFakeTimers({ toFake: ['Date'] });
 const { handler } = await import('../../functions/schedules/measure-queues.ts');
 
 const lines: Record<string, unknown>[] = [];

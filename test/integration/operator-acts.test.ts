@@ -6,35 +6,32 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operators/operator-acts.ts';
 import type { RouteName } from '../../functions/routes.ts';
-import type { Batch } from '../../functions/schemas/batch.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
+import { ask } from '../support/ask.ts';
 import { auditRows } from '../support/audit-rows.ts';
 import { deep } from '../support/depth.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
+/** Time goes on by steps alone: real leases last for a minute, and a test may take longer. */
+vi.useFakeTimers({ toFake: ['Date'] });
+const later = () =>
+  vi
+    .setSystemTime(Date.now() + 1)
+    .getMockedSystemTime()!
+    .getTime();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
-const handlers = await loadHandlers([
-  'cancelBatchOfUser',
-  'setBatchPriority',
-  'getBatch',
-  'cancelBatch',
-  'listBatches',
-]);
 const stack = workerStack(client, names, {
   get now() {
-    return Date.now();
+    return later();
   },
 });
 
@@ -44,15 +41,15 @@ beforeEach(() => {
   operator = `operator|${randomUUID()}`;
 });
 
-async function ask(route: RouteName & keyof typeof handlers, batch_id: string, body?: object, userId = operator) {
-  const request = { userId, scope: userId === operator ? 'operator' : '', path: { user_id: user, batch_id }, body };
-  const answer = await handlers[route](gatewayEvent(route, request), lambdaContext());
-  const { data } = expectDocumented(route, answer) as { data: Batch & { reason?: string } };
-  return { status: answer.statusCode, data };
+async function askAs(route: RouteName, batch_id: string, body?: object, userId = operator) {
+  later();
+  const scope = userId === operator ? 'operator' : '';
+  const { status, data } = await ask(route, { userId, scope, path: { user_id: user, batch_id }, body });
+  return { status, data };
 }
-const cancel = (id: string, reason = 'The trap is empty') => ask('cancelBatchOfUser', id, { reason });
+const cancel = (id: string, reason = 'The trap is empty') => askAs('cancelBatchOfUser', id, { reason });
 const prioritize = (id: string, queue_priority: QueuePriority, reason = 'The demonstration') =>
-  ask('setBatchPriority', id, { queue_priority, reason });
+  askAs('setBatchPriority', id, { queue_priority, reason });
 
 /** What this test's operator did, oldest first. */
 async function acts() {
@@ -93,7 +90,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     const rows = await stored();
     expect(rows.jobs.map((job) => [job.status, job.errors])).toEqual(Array(jobs).fill(['CANCELED', [why]]));
     for (const flag of ['canceling', 'cancel_reason']) expect(rows.batches[0]).not.toHaveProperty(flag);
-    expect((await ask('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
+    expect((await askAs('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
     expect((await queueAndClock()).items).toEqual([]);
     expect(await cancel(id, 'Another reason')).toEqual({ status, data });
     expect(await stored()).toEqual(rows);
@@ -138,7 +135,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
     expect((await cancel(randomUUID())).status).toBe(404);
     for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(513) }, { reason: null }])
-      expect((await ask('cancelBatchOfUser', id, body)).status).toBe(422);
+      expect((await askAs('cancelBatchOfUser', id, body)).status).toBe(422);
     const [owner] = [user];
     user = `${user} `;
     expect((await cancel(id)).status).toBe(404);
@@ -221,7 +218,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       const after = { queue_priority: to, device_status: `An operator set the priority to ${to}: The demonstration` };
       expect([status, data]).toMatchObject([200, { ...after, status: 'PENDING' }]);
       expect(await places()).toEqual(wanted.get(to));
-      expect((await ask('getBatch', id, undefined, user)).data).toMatchObject(after);
+      expect((await askAs('getBatch', id, undefined, user)).data).toMatchObject(after);
       const target = { user_id: user, batch_id: id, device_type: device };
       made.push({ action: 'batch.priority', target, reason: 'The demonstration', before, after });
       before = after;
@@ -284,7 +281,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
     expect(await prioritize(id, 'HIGH')).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
     expect((await prioritize(randomUUID(), 'HIGH')).status).toBe(404);
     for (const body of [{ reason: 'x' }, { queue_priority: 'HIGHEST', reason: 'x' }, { queue_priority: 'LOW' }])
-      expect((await ask('setBatchPriority', id, body)).status).toBe(422);
+      expect((await askAs('setBatchPriority', id, body)).status).toBe(422);
     expect(await acts()).toEqual([]);
   });
 

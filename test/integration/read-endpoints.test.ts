@@ -4,11 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
-import { type Route, type RouteName, routes } from '../../functions/routes.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandler } from '../support/handlers.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
@@ -20,13 +19,7 @@ const [small, large, unknown] = [uuid('b', 1), uuid('b', 2), uuid('b', 9)];
 const [done, ownSequence] = [uuid('a', 1), uuid('a', 2)];
 const largeSequence = `{"name":"${'x'.repeat(4_500_000)}"}`;
 
-async function ask(route: RouteName, request: GatewayRequest = {}, userId = user) {
-  const { public: isPublic }: Route = routes[route];
-  const handler = await loadHandler(route);
-  const answer = await handler(gatewayEvent(route, isPublic ? request : { userId, ...request }), lambdaContext());
-  const { data } = expectDocumented(route, answer) as { data: never };
-  return { status: answer.statusCode, data, headers: answer.headers };
-}
+const askAs = (route: RouteName, request: GatewayRequest = {}, userId = user) => ask(route, { userId, ...request });
 
 beforeAll(async () => {
   const { createBatches, recordJobStatus } = writeApi(client, names);
@@ -49,7 +42,7 @@ beforeAll(async () => {
 
 describe('GET /api/v2/batches/{batch_id}', () => {
   it('shows the batch with its sequence and its jobs', async () => {
-    const { status, data } = await ask('getBatch', { path: { batch_id: small } });
+    const { status, data } = await askAs('getBatch', { path: { batch_id: small } });
     expect(status).toBe(200);
     expect(data).toMatchObject({
       id: small,
@@ -71,7 +64,7 @@ describe('GET /api/v2/batches/{batch_id}', () => {
   });
 
   it('leaves out the jobs where they and the sequence exceed one answer', async () => {
-    const { data } = await ask('getBatch', { path: { batch_id: large } });
+    const { data } = await askAs('getBatch', { path: { batch_id: large } });
     expect(data).toMatchObject({ jobs_count: 60, sequence_builder: largeSequence });
     expect(data).not.toHaveProperty('jobs');
     expect((data as { job_ids: string[] }).job_ids).toHaveLength(60);
@@ -81,7 +74,7 @@ describe('GET /api/v2/batches/{batch_id}', () => {
 describe('the status of a batch and of a job', () => {
   it('is little more than the status', async () => {
     const jobs_count_per_status = { PENDING: 2, RUNNING: 0, DONE: 1, ERROR: 0, CANCELED: 0, CANCELING: 0 };
-    expect((await ask('getBatchStatus', { path: { batch_id: small } })).data).toEqual({
+    expect((await askAs('getBatchStatus', { path: { batch_id: small } })).data).toEqual({
       id: small,
       status: 'PENDING',
       jobs_count: 3,
@@ -92,7 +85,7 @@ describe('the status of a batch and of a job', () => {
       estimated_start_reason: 'unknown',
       webhook_attempt: null,
     });
-    expect((await ask('getJobStatus', { path: { job_id: done } })).data).toEqual({ id: done, status: 'DONE' });
+    expect((await askAs('getJobStatus', { path: { job_id: done } })).data).toEqual({ id: done, status: 'DONE' });
   });
 });
 
@@ -110,12 +103,15 @@ describe.each([
     const waiting = { status: 200, data: { status: 'PENDING' }, headers: { 'Retry-After': '30' } };
     // Parameters that are not known change nothing.
     for (const query of ['', 'wait=20', 'wait=soon', 'unknown=1']) {
-      expect(await ask(route, { path, query }), query).toMatchObject(waiting);
+      expect(await askAs(route, { path, query }), query).toMatchObject(waiting);
     }
     await change('RUNNING');
-    expect(await ask(route, { path })).toMatchObject({ data: { status: 'RUNNING' }, headers: { 'Retry-After': '1' } });
+    expect(await askAs(route, { path })).toMatchObject({
+      data: { status: 'RUNNING' },
+      headers: { 'Retry-After': '1' },
+    });
     await change('DONE');
-    const { data, headers } = await ask(route, { path });
+    const { data, headers } = await askAs(route, { path });
     expect(data).toMatchObject({ status: 'DONE' });
     expect(headers).not.toHaveProperty('Retry-After');
   });
@@ -123,9 +119,9 @@ describe.each([
 
 describe('GET /api/v2/jobs/{job_id}', () => {
   it('shows the job with the sequence that it has of its own', async () => {
-    const own = await ask('getJob', { path: { job_id: ownSequence.toUpperCase() } });
+    const own = await askAs('getJob', { path: { job_id: ownSequence.toUpperCase() } });
     expect(own.data).toMatchObject({ id: ownSequence, batch_id: small, sequence: sequenceText({ name: 'own' }) });
-    expect((await ask('getJob', { path: { job_id: done } })).data).toMatchObject({ status: 'DONE', sequence: null });
+    expect((await askAs('getJob', { path: { job_id: done } })).data).toMatchObject({ status: 'DONE', sequence: null });
   });
 });
 
@@ -138,18 +134,18 @@ describe.each([
   const theirs = parameter === 'batch_id' ? small : done;
 
   it('answers 404 for what is not there or another’s, and for the other kind of thing', async () => {
-    expect(await ask(route, { path: { [parameter]: theirs } })).toMatchObject({ status: 200 });
+    expect(await askAs(route, { path: { [parameter]: theirs } })).toMatchObject({ status: 200 });
     for (const [id, caller] of [
       [unknown, user],
       [theirs, 'auth0|mallory'],
       [parameter === 'batch_id' ? done : small, user],
     ] as const) {
-      expect(await ask(route, { path: { [parameter]: id } }, caller)).toMatchObject({ status: 404 });
+      expect(await askAs(route, { path: { [parameter]: id } }, caller)).toMatchObject({ status: 404 });
     }
   });
 
   it('answers 422 for what is no id', async () => {
-    expect(await ask(route, { path: { [parameter]: 'b1' } })).toMatchObject({ status: 422 });
+    expect(await askAs(route, { path: { [parameter]: 'b1' } })).toMatchObject({ status: 422 });
   });
 });
 
@@ -160,23 +156,23 @@ describe('the devices', () => {
     const announced = { status: 'UP', availability: 'ACTIVE', queue_length: 0 };
     const fresnel = { device_type: 'FRESNEL', is_emulator: false, ...announced, ...unset, ...unknown };
     const emulator = { ...fresnel, device_type: 'EMU_MPS', is_emulator: true };
-    expect((await ask('listDevices')).data).toEqual([emulator, fresnel]);
-    expect((await ask('listDevices', { query: 'device_type=FRESNEL' })).data).toEqual([fresnel]);
-    expect((await ask('listDevices', { query: 'device_type=LOST&device_type=EMU_MPS' })).data).toEqual([emulator]);
-    expect((await ask('listDevices', { query: `device_type=${'x'.repeat(257)}` })).status).toBe(422);
+    expect((await askAs('listDevices')).data).toEqual([emulator, fresnel]);
+    expect((await askAs('listDevices', { query: 'device_type=FRESNEL' })).data).toEqual([fresnel]);
+    expect((await askAs('listDevices', { query: 'device_type=LOST&device_type=EMU_MPS' })).data).toEqual([emulator]);
+    expect((await askAs('listDevices', { query: `device_type=${'x'.repeat(257)}` })).status).toBe(422);
   });
 
   it('have specifications, which come as they were announced', async () => {
     const specs = { FRESNEL: '{"name": "FRESNEL",  "n": 1.0}', EMU_MPS: '{"name": "EMU_MPS",  "n": 1.0}' };
-    expect((await ask('listDeviceSpecifications')).data).toEqual(specs);
-    const one = await ask('getDeviceSpecification', { path: { device_type: 'EMU_MPS' } });
+    expect((await askAs('listDeviceSpecifications')).data).toEqual(specs);
+    const one = await askAs('getDeviceSpecification', { path: { device_type: 'EMU_MPS' } });
     expect(one.data).toEqual({ device_type: 'EMU_MPS', specs: specs.EMU_MPS });
     for (const device_type of ['LOST', 'fresnel', '%00']) {
-      expect((await ask('getDeviceSpecification', { path: { device_type } })).status).toBe(404);
+      expect((await askAs('getDeviceSpecification', { path: { device_type } })).status).toBe(404);
     }
     for (const device_type of ['', 'x'.repeat(129)]) {
-      expect((await ask('getDeviceSpecification', { path: { device_type } })).status).toBe(422);
+      expect((await askAs('getDeviceSpecification', { path: { device_type } })).status).toBe(422);
     }
-    expect((await ask('listPublicSpecifications')).data).toEqual([{ device_type: 'FRESNEL', specs: specs.FRESNEL }]);
+    expect((await askAs('listPublicSpecifications')).data).toEqual([{ device_type: 'FRESNEL', specs: specs.FRESNEL }]);
   });
 });

@@ -6,11 +6,9 @@ import { rebatch as rebatchJobs } from '../../functions/data/batches/rebatches.t
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import type { BatchWithJobs } from '../../functions/schemas/batch.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
@@ -25,7 +23,6 @@ vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
-const { rebatch } = await loadHandlers(['rebatch']);
 const { createBatch, recordJobStatus } = writeApi(client, names);
 const source = uuid('b', 1);
 let user: string;
@@ -34,17 +31,13 @@ beforeEach(() => {
   sink.messages.length = 0;
 });
 
-async function ask(
+const rebatch = (
   query = '',
   { key, batch_id = source, userId = user }: { key?: string; batch_id?: string; userId?: string } = {},
-) {
+) => {
   const headers = key === undefined ? {} : { 'Idempotency-Key': key };
-  const answer = await rebatch(
-    gatewayEvent('rebatch', { userId, path: { batch_id }, query, headers }),
-    lambdaContext(),
-  );
-  return { status: answer.statusCode, data: (expectDocumented('rebatch', answer) as { data: BatchWithJobs }).data };
-}
+  return ask('rebatch', { userId, path: { batch_id }, query, headers });
+};
 
 /**
  * Four jobs: DONE, ERROR with a sequence of its own, PENDING with variables, PENDING without runs.
@@ -80,7 +73,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
   it('creates a batch of all jobs, with their runs, variables and sequences', async () => {
     await prepare();
     const before = await ownerRows(client, names, user);
-    const { status, data } = await ask();
+    const { status, data }: { status: number; data: BatchWithJobs } = await rebatch();
     expect(status).toBe(200);
     const same = ['project_id', 'device_type', 'queue_priority', 'webhook', 'backend_configuration', 'tags'] as const;
     for (const name of same) expect(data[name]).toEqual(before.batches[0]![name]);
@@ -123,41 +116,41 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     ['start_date=2020-01-01', [1, 2, 3, 4]],
   ])('chooses by %s', async (query, chosen) => {
     await prepare();
-    expect(parents((await ask(query)).data)).toEqual(jobIds(...chosen));
+    expect(parents((await rebatch(query)).data)).toEqual(jobIds(...chosen));
   });
 
   it('refuses an open batch, a choice of no job, and what is not there or another’s, and creates nothing', async () => {
     await prepare();
     await createBatch(user, newBatch(2, { open: true, jobs: [newJob(7)] }));
     const rows = await ownerRows(client, names, user);
-    expect((await ask('', { batch_id: uuid('b', 2) })).status).toBe(409);
-    expect((await ask('status=CANCELED')).status).toBe(422);
-    expect((await ask('end_date=2020-01-01')).status).toBe(422);
-    expect((await ask('', { batch_id: uuid('b', 9) })).status).toBe(404);
-    expect((await ask('', { userId: 'auth0|mallory' })).status).toBe(404);
+    expect((await rebatch('', { batch_id: uuid('b', 2) })).status).toBe(409);
+    expect((await rebatch('status=CANCELED')).status).toBe(422);
+    expect((await rebatch('end_date=2020-01-01')).status).toBe(422);
+    expect((await rebatch('', { batch_id: uuid('b', 9) })).status).toBe(404);
+    expect((await rebatch('', { userId: 'auth0|mallory' })).status).toBe(404);
     expect(await ownerRows(client, names, user)).toEqual(rows);
   });
 
   it('answers a repeated key with the same batch, and refuses the key for another choice', async () => {
     await prepare();
-    const first = await ask('status=DONE', { key: 'again' });
-    expect(await ask('status=DONE', { key: 'again' })).toEqual(first);
-    expect((await ask('status=ERROR', { key: 'again' })).status).toBe(409);
+    const first = await rebatch('status=DONE', { key: 'again' });
+    expect(await rebatch('status=DONE', { key: 'again' })).toEqual(first);
+    expect((await rebatch('status=ERROR', { key: 'again' })).status).toBe(409);
     expect((await batchesAndJobs(client, names, user)).batches).toHaveLength(2);
   });
 
   it('answers a repeated key with the same batch when the jobs have changed since', async () => {
     await prepare();
-    const first = await ask('status=PENDING', { key: 'again' });
+    const first = await rebatch('status=PENDING', { key: 'again' });
     expect(parents(first.data)).toEqual(jobIds(3, 4));
     await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
-    expect(await ask('status=PENDING', { key: 'again' })).toEqual(first);
+    expect(await rebatch('status=PENDING', { key: 'again' })).toEqual(first);
     await recordJobStatus(user, uuid('a', 4), { status: 'DONE' });
-    expect(await ask('status=PENDING', { key: 'again' })).toEqual(first);
-    expect((await ask('status=PENDING', { key: 'other' })).status).toBe(422);
+    expect(await rebatch('status=PENDING', { key: 'again' })).toEqual(first);
+    expect((await rebatch('status=PENDING', { key: 'other' })).status).toBe(422);
     const [job] = first.data.jobs!;
     await recordJobStatus(user, job!.id, { status: 'ERROR' });
-    expect((await ask('status=PENDING', { key: 'again' })).data.jobs).toMatchObject([
+    expect((await rebatch('status=PENDING', { key: 'again' })).data.jobs).toMatchObject([
       { id: job!.id, status: 'ERROR' },
       { status: 'PENDING' },
     ]);
@@ -206,7 +199,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
 
   it('runs more jobs again than a transaction holds, and announces them first', async () => {
     await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));
-    const { status, data } = await ask();
+    const { status, data } = await rebatch();
     expect(status).toBe(200);
     expect(data).toMatchObject({ jobs_count: 150, parent_id: source, sequence_builder: null });
     expect(data).not.toHaveProperty('jobs');

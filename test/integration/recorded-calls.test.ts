@@ -531,7 +531,7 @@ function caseOf(name: RouteName): Partial<RouteCase> {
 /** The files of a page that is bundled for browsers are only beside its bundle. */
 const fromSources = Object.entries<Route>(routes).filter(([, { browserEntry }]) => browserEntry === undefined);
 
-describe.each(fromSources)('%s', (name, { entry, uses, timeoutSeconds = 15 }) => {
+describe.each(fromSources)('%s', (name, { entry, uses }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
     sink.messages.length = 0;
@@ -539,7 +539,7 @@ describe.each(fromSources)('%s', (name, { entry, uses, timeoutSeconds = 15 }) =>
     const requests = preparedRequests[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
     for await (const request of requests) {
       const event = gatewayEvent(name as RouteName, request);
-      const { statusCode, body } = await handler(event, lambdaContext(timeoutSeconds * 1_000));
+      const { statusCode, body } = await handler(event, lambdaContext());
       expect(statusCode).toBe(200);
       const { results_link, url } = body.startsWith('{') ? (JSON.parse(body).data ?? {}) : {};
       const link = results_link ?? url;
@@ -812,7 +812,7 @@ describe('deliverWebhooks', () => {
       body: JSON.stringify(body),
       attributes,
     }));
-    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext(20_000));
+    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
     for (const { queue } of sink.messages) {
       calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);

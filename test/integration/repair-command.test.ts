@@ -62,6 +62,17 @@ describe('npm run repair', () => {
     expect(await run()).toMatchObject({ code: 0 });
   });
 
+  it('compares the counters of limits, those of projects only for all users', async () => {
+    const Item = { subject: 'project:x', name: 'limits', rev: 1, max_unfinished_jobs: 4 };
+    await client.send(new PutCommand({ TableName: names.Counters, Item }));
+    const { code, output } = await run();
+    expect(output).toContain('Counters: 1 differences\n  project:x: max_unfinished_jobs 4, should be 0');
+    expect(code).toBe(1);
+    expect(await run('--user', 'one')).toMatchObject({ code: 0 });
+    expect(await run('--fix')).toMatchObject({ code: 0, output: expect.stringContaining('1 differences, 0 left') });
+    expect(await run()).toMatchObject({ code: 0 });
+  });
+
   it('goes on with the users that are left', async () => {
     await client.send(new DeleteCommand({ TableName: names.Columns, Key: { user_id: 'three', key: 'b#head' } }));
     expect(await run('--resume')).toMatchObject({ code: 1, output: expect.stringContaining('nothing to resume') });

@@ -8,10 +8,9 @@ import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
 import { changeLimits } from '../../functions/data/limits/limits.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandler } from '../support/handlers.ts';
+import type { GatewayRequest } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { putDevice } from '../support/load-devices.ts';
 import { batchesAndJobs } from '../support/owner-rows.ts';
@@ -30,15 +29,10 @@ const announce = (content: object) =>
   });
 beforeAll(() => announce({}));
 
-async function ask(route: RouteName, userId: string, request: GatewayRequest) {
-  const handler = await loadHandler(route);
-  const answer = await handler(gatewayEvent(route, { userId, ...request }), lambdaContext());
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-  const body = expectDocumented(route, answer) as any;
-  const faults = (body.detail ?? []).map(
-    ({ loc, type }: { loc: unknown[]; type: string }) => `${loc.join('.')}: ${type}`,
-  );
-  return { status: answer.statusCode, data: body.data, faults };
+async function askAs(route: RouteName, userId: string, request: GatewayRequest) {
+  const { status, data, detail } = await ask(route, { userId, ...request });
+  const faults = (detail ?? []).map(({ loc, type }: { loc: unknown[]; type: string }) => `${loc.join('.')}: ${type}`);
+  return { status, data, faults };
 }
 
 const layout = { coordinates: device.pre_calibrated_layouts[0].coordinates };
@@ -50,7 +44,7 @@ const sequence = (content: object = {}) => sequenceText({ device, layout, regist
 const parametrized = sequence({ variables: { omega: { type: 'float', value: [0] } }, operations: [shift] });
 const bodyOf = (content: object) => ({ project_id: randomUUID(), device_type, jobs: [{ runs: 10 }], ...content });
 const create = (userId: string, content: object, headers = {}) =>
-  ask('createBatch', userId, { body: bodyOf(content), headers });
+  askAs('createBatch', userId, { body: bodyOf(content), headers });
 
 describe('a creation', () => {
   it('is refused with all faults at their places, and stores nothing', async () => {
@@ -116,17 +110,19 @@ describe('a creation', () => {
     const user = `auth0|${randomUUID()}`;
     const key = { 'Idempotency-Key': 'once' };
     const body = { ...bodyOf({ sequence_builder: sequence() }), open: true };
-    const send = () => ask('createBatch', user, { body, headers: key });
+    const send = () => askAs('createBatch', user, { body, headers: key });
     const first = await send();
     expect(first.status).toBe(200);
     const addition = { path: { batch_id: first.data.id }, body: [{ runs: 20 }], headers: key };
-    expect((await ask('addJobs', user, addition)).status).toBe(200);
+    expect((await askAs('addJobs', user, addition)).status).toBe(200);
     await announce({ max_runs: 5 });
     try {
       expect((await send()).data.id).toBe(first.data.id);
-      expect((await ask('addJobs', user, addition)).data.jobs_count).toBe(2);
-      expect((await ask('addJobs', user, { ...addition, headers: {} })).faults).toEqual(['body.0.runs: sequence_runs']);
-      expect((await ask('createBatch', user, { body, headers: {} })).faults).toEqual([
+      expect((await askAs('addJobs', user, addition)).data.jobs_count).toBe(2);
+      expect((await askAs('addJobs', user, { ...addition, headers: {} })).faults).toEqual([
+        'body.0.runs: sequence_runs',
+      ]);
+      expect((await askAs('createBatch', user, { body, headers: {} })).faults).toEqual([
         'body.jobs.0.runs: sequence_runs',
       ]);
     } finally {
@@ -139,7 +135,7 @@ describe('added jobs', () => {
   it('are judged by the batch’s device and sequence', async () => {
     const user = `auth0|${randomUUID()}`;
     const { data } = await create(user, { sequence_builder: parametrized, jobs: [], open: true });
-    const add = (...body: object[]) => ask('addJobs', user, { path: { batch_id: data.id }, body });
+    const add = (...body: object[]) => askAs('addJobs', user, { path: { batch_id: data.id }, body });
     expect(
       (await add({}, { sequence: sequenceWith('omega') }, { variables: { omega: 1 }, runs: 9_999 })).faults,
     ).toEqual([
@@ -158,7 +154,7 @@ describe('added jobs', () => {
 describe('validate_only', () => {
   const query = { validate_only: 'true' };
   const validate = async (userId: string, request: GatewayRequest, route: RouteName = 'createBatch') => {
-    const { status, data } = await ask(route, userId, { ...request, query });
+    const { status, data } = await askAs(route, userId, { ...request, query });
     expect(status).toBe(200);
     return { ...data, types: data.faults.map(({ type }: { type: string }) => type) };
   };
@@ -198,7 +194,7 @@ describe('validate_only', () => {
     expect(await itemsOfOwner(client, names.Columns, user)).toEqual([]);
     expect(await itemsOfOwner(client, names.Sequences, user)).toEqual([]);
     const another = { ...body, tags: ['another'] };
-    expect((await ask('createBatch', user, { body: another, headers })).status).toBe(200);
+    expect((await askAs('createBatch', user, { body: another, headers })).status).toBe(200);
   });
 
   it('says what closed devices and batches say to further jobs, of many as of one', async () => {
@@ -220,14 +216,14 @@ describe('validate_only', () => {
       body: { mode: 'CLOSED', reason: 'Moved.' },
       scope: 'operator',
     };
-    expect((await ask('setDevice', 'operator', closed)).status).toBe(200);
+    expect((await askAs('setDevice', 'operator', closed)).status).toBe(200);
     const late = await validate(user, { body: bodyOf({ device_type: 'CLOSED_QPU', sequence_builder: sequence() }) });
     expect(late).toMatchObject({ types: ['device_closed'], estimated_start_reason: 'closed' });
-    const foreign = await ask('addJobs', 'auth0|other', { path, query, body: jobs });
+    const foreign = await askAs('addJobs', 'auth0|other', { path, query, body: jobs });
     expect(foreign.status).toBe(404);
-    expect((await ask('addJobs', user, { path, query: { validate_only: 'maybe' }, body: jobs })).faults).toEqual([
+    expect((await askAs('addJobs', user, { path, query: { validate_only: 'maybe' }, body: jobs })).faults).toEqual([
       'query.validate_only: bool_parsing',
     ]);
-    expect((await ask('createBatch', user, { query })).faults).toEqual(['body: missing']);
+    expect((await askAs('createBatch', user, { query })).faults).toEqual(['body: missing']);
   });
 });

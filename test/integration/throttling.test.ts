@@ -100,7 +100,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const { through, counts } = await throttled(context);
     const { device, user } = newNames();
     const clock = { now: Date.now() };
-    const stack = workerStack(through, tables, clock);
+    const stack = workerStack(through, tables, clock, { newPace: () => new WritePace({ unitsPerSecond: 800 }) });
     await workerStack(client, tables, clock).create(user, { device_type: device, jobs: 6 });
     const creation = stack.create(user, { device_type: device, jobs: 300 });
     const claim = (await stack.claim(device, 'worker'))!;

@@ -9,7 +9,7 @@ import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts'
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
@@ -25,7 +25,6 @@ import { writeApi } from '../support/write-api.ts';
 const { client, names } = await functionEnvironment();
 const results = await startResultsStore();
 afterAll(() => results.stop());
-const handler = await loadHandler('listUsage');
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const clock = { now: noon };
@@ -39,16 +38,15 @@ const seconds = (number: number) => {
 /** The sums of November 2026, which must equal a recount. */
 async function totalOf(userId: string) {
   expect(await recountOf(client, names, userId)).toEqual([]);
-  return (await ask({ userId, query: november })).data.total;
+  return (await usage({ userId, query: november })).data.total;
 }
 
 const november = 'from=2026-11-01&to=2026-11-30';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
-async function ask(request: GatewayRequest): Promise<any> {
-  const answer = await handler(gatewayEvent('listUsage', request), lambdaContext());
-  return { ...(expectDocumented('listUsage', answer) as object), status: answer.statusCode };
-}
+const usage = (request: GatewayRequest) => ask('listUsage', request);
+/** The answer as it is sent. */
+const sent = async (request: GatewayRequest) =>
+  (await loadHandler('listUsage'))(gatewayEvent('listUsage', request), lambdaContext());
 
 /** A claim, whose worker then works for so long and sends a heartbeat. */
 async function work(device: string, duration: number): Promise<Claim> {
@@ -162,7 +160,7 @@ describe('device seconds', () => {
       await happens({ device: ofHistory, user, batchId });
     }
     expect(await totalOf(user)).toMatchObject({ batches: expected.length, jobs: expected.length });
-    const { data } = await ask({ userId: user, query: `${november}&group_by=device_type` });
+    const { data } = await usage({ userId: user, query: `${november}&group_by=device_type` });
     const found = data.rows.map((row: Record<string, unknown>) => [
       ...[row.device_type, row.device_seconds],
       ...[row.batches, row.jobs],
@@ -213,7 +211,7 @@ describe('a correction', () => {
     await events.recordBatchStatus(user, newBatch(1).id, { status: 'TIMED_OUT' });
     const perDay = async () => {
       expect(await recountOf(client, names, user)).toEqual([]);
-      const { data } = await ask({ userId: user, query: 'from=2026-10-01&to=2026-11-30' });
+      const { data } = await usage({ userId: user, query: 'from=2026-10-01&to=2026-11-30' });
       return data.rows.map(({ period, batches, jobs_per_status, shots }: Record<string, unknown>) =>
         JSON.stringify([period, batches, ...Object.values(jobs_per_status as object), shots]),
       );
@@ -386,24 +384,24 @@ describe('GET /api/v1/usage', () => {
   });
 
   it.each([user, ...others])('answers %j with their own alone', async (userId) => {
-    const { data } = await ask({ userId, query: `${november}&group_by=user_id` });
+    const { data } = await usage({ userId, query: `${november}&group_by=user_id` });
     expect(data.rows.map((row: Record<string, unknown>) => [row.period, row.user_id, row.jobs])).toEqual([
       ['2026-11-20', userId, 2],
       ['2026-11-21', userId, 2],
     ]);
-    expect(await ask({ userId, query: { user_id: userId, from: '2026-11-01', to: '2026-11-30' } })).toMatchObject({
+    expect(await usage({ userId, query: { user_id: userId, from: '2026-11-01', to: '2026-11-30' } })).toMatchObject({
       data: { total: { jobs: 4 } },
     });
   });
 
   it.each([{ scope: 'all' }, ...others.map((user_id) => ({ user_id }))])('refuses %j to users', async (query) => {
-    const { status, data } = await ask({ userId: user, query, scope: 'openid' });
+    const { status, data } = await usage({ userId: user, query, scope: 'openid' });
     expect([status, data.reason]).toEqual([403, 'insufficient_scope']);
   });
 
   it('shows operators everyone, or one user, and devices nothing', async () => {
     const operator = { userId: 'op', scope: 'operator' };
-    const { data } = await ask({
+    const { data } = await usage({
       ...operator,
       query: 'scope=all&group_by=user_id&period=month&from=2026-11-20&to=2026-11-21',
     });
@@ -411,15 +409,15 @@ describe('GET /api/v1/usage', () => {
     expect([user, ...others].map((each) => byUser.get(each))).toEqual([user, ...others].map(() => 4));
     expect(data.rows.map((row: Record<string, unknown>) => row.user_id)).toEqual([...byUser.keys()].toSorted());
     expect(
-      (await ask({ ...operator, query: { user_id: 'a', from: '2026-11-21', to: '2026-11-21' } })).data.rows,
+      (await usage({ ...operator, query: { user_id: 'a', from: '2026-11-21', to: '2026-11-21' } })).data.rows,
     ).toMatchObject([{ period: '2026-11-21', jobs: 2 }]);
-    expect((await ask({ ...operator, query: november })).data.rows).toEqual([]);
-    expect((await ask({ userId: 'd', scope: 'device:* operator' })).status).toBe(403);
+    expect((await usage({ ...operator, query: november })).data.rows).toEqual([]);
+    expect((await usage({ userId: 'd', scope: 'device:* operator' })).status).toBe(403);
   });
 
   it('writes numbers with all their digits, and groups in the order of the query', async () => {
     const query = `${november}&group_by=device_type&group_by=project_id`;
-    const { body } = await handler(gatewayEvent('listUsage', { userId: user, query }), lambdaContext());
+    const { body } = await sent({ userId: user, query });
     const row = (day: number, device: string, id: string) =>
       `{"period":"2026-11-${day}","device_type":${JSON.stringify(device)},"project_id":"${id}","batches":1,"jobs":2,` +
       '"jobs_per_status":{"DONE":2,"ERROR":0,"CANCELED":0},"shots":18014398509481982,"device_seconds":0.000002}';
@@ -429,10 +427,7 @@ describe('GET /api/v1/usage', () => {
 
   it.each(['text/csv', 'application/json;q=0.5, Text/CSV ;q=0.9'])('answers %j with CSV', async (Accept) => {
     const query = `${november}&group_by=device_type`;
-    const { body, headers } = await handler(
-      gatewayEvent('listUsage', { userId: user, query, headers: { Accept } }),
-      lambdaContext(),
-    );
+    const { body, headers } = await sent({ userId: user, query, headers: { Accept } });
     expect(headers).toMatchObject({ 'Content-Type': 'text/csv; charset=utf-8; header=present', Vary: 'Accept' });
     expect(body).toBe(
       [
@@ -447,7 +442,7 @@ describe('GET /api/v1/usage', () => {
   it.each(['*/*', 'text/csv;q=0', 'text/csv;q=0.5, application/json', 'text/html'])(
     'answers %j with JSON',
     async (Accept) => {
-      expect((await ask({ userId: user, query: november, headers: { Accept } })).data.total.jobs).toBe(4);
+      expect((await usage({ userId: user, query: november, headers: { Accept } })).data.total.jobs).toBe(4);
     },
   );
 
@@ -463,12 +458,12 @@ describe('GET /api/v1/usage', () => {
     ['scope=mine', 'scope', 'enum'],
     [`user_id=${'a'.repeat(257)}`, 'user_id', 'string_too_long'],
   ])('refuses %s', async (query, parameter, type) => {
-    const { status, detail } = await ask({ userId: user, query });
+    const { status, detail } = await usage({ userId: user, query });
     expect([status, detail[0].loc[1], detail[0].type]).toEqual([422, parameter, type]);
   });
 
   it('takes the month of today by default, and any days until 9999', async () => {
-    expect((await ask({ userId: user })).status).toBe(200);
-    expect((await ask({ userId: user, query: 'from=9999-12-01&to=9999-12-31' })).data.rows).toEqual([]);
+    expect((await usage({ userId: user })).status).toBe(200);
+    expect((await usage({ userId: user, query: 'from=9999-12-01&to=9999-12-31' })).data.rows).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@
  */
 
 import { vi } from 'vitest';
-import { usePatientClients } from './client-timeouts.ts';
+import { usePatience } from './own-time.ts';
 
 const key = Symbol.for('the environment before the first file');
 const shared = globalThis as { [key]?: NodeJS.ProcessEnv };
@@ -22,4 +22,4 @@ for (const name of Object.keys(process.env)) {
   if (!(name in shared[key]) && !name.startsWith('VITEST')) delete process.env[name];
 }
 for (const [name, value] of Object.entries(shared[key])) if (!name.startsWith('VITEST')) process.env[name] = value;
-usePatientClients();
+usePatience();

@@ -97,3 +97,11 @@ export const failures: Readonly<Record<string, Fault>> = {
 
 /** Only some keys are answered. As a lasting fault it would still make progress. */
 export const partly: Readonly<Record<string, Fault>> = { 'some unprocessed keys': leaveUnprocessed(1) };
+
+/** The function ends before this call, whatever it is. */
+export const killed: Fault = {
+  commands: [...anyCommand, 'QueryCommand'],
+  async strike() {
+    throw new Error('killed');
+  },
+};

@@ -26,6 +26,25 @@ export interface GatewayRequest {
   readonly isBase64Encoded?: boolean;
 }
 
+/** Who calls, as far as API Gateway knows it of a caller without an account of AWS. */
+const identity: APIGatewayProxyEvent['requestContext']['identity'] = {
+  accessKey: null,
+  accountId: null,
+  apiKey: null,
+  apiKeyId: null,
+  caller: null,
+  clientCert: null,
+  cognitoAuthenticationProvider: null,
+  cognitoAuthenticationType: null,
+  cognitoIdentityId: null,
+  cognitoIdentityPoolId: null,
+  principalOrgId: null,
+  sourceIp: '203.0.113.7',
+  user: null,
+  userAgent: 'PythonSDK/0.23.0',
+  userArn: null,
+};
+
 /** The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. */
 export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {}): APIGatewayProxyEvent {
   const route = routes[routeName];
@@ -73,23 +92,7 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       domainPrefix: 'a1b2c3d4e5',
       extendedRequestId: 'JKJaXmPLvHcESHA=',
       httpMethod: method,
-      identity: {
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        sourceIp: '203.0.113.7',
-        user: null,
-        userAgent: 'PythonSDK/0.23.0',
-        userArn: null,
-      },
+      identity,
       path: `/dev${path}`,
       protocol: 'HTTP/1.1',
       requestId,
@@ -105,11 +108,10 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
 }
 
 /**
- * The context of an invocation that may take `milliseconds` from now on: by default far longer than
- * functions have on AWS, so that none runs out of time on a busy machine.
+ * The context of an invocation that has so many milliseconds left, however long it takes: by
+ * default far more than functions have on AWS.
  */
 export function lambdaContext(milliseconds = 600_000): Context {
-  const end = Date.now() + milliseconds;
   return {
     callbackWaitsForEmptyEventLoop: true,
     functionName: 'function-under-test',
@@ -119,7 +121,7 @@ export function lambdaContext(milliseconds = 600_000): Context {
     awsRequestId: randomUUID(),
     logGroupName: '/aws/lambda/function-under-test',
     logStreamName: '2026/11/21/[$LATEST]0123456789abcdef0123456789abcdef',
-    getRemainingTimeInMillis: () => end - Date.now(),
+    getRemainingTimeInMillis: () => milliseconds,
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
-import { type HttpServer, startHttpServer } from '../../infra/local/http-server.ts';
+import { type HttpServer, startHttpServer } from '../../infra/local/service/http-server.ts';
 
 /** A request on its way. */
 export interface PassingRequest {

@@ -107,83 +107,146 @@ export function traceOfLog(text: string, count: number): Trace {
  * Runs the trace, from `clock.now` on. Between two events that somebody sees, nothing happens but
  * heartbeats.
  */
-export async function replay(
-  trace: Trace,
-  queue: ReplayedQueue,
-  { clock, seed, estimates }: { clock: { now: number }; seed: number; estimates: number },
-): Promise<Judged[]> {
-  const random = randomNumbers(seed ^ 0x5bd1e995);
-  const begin = clock.now;
+export async function replay(trace: Trace, queue: ReplayedQueue, options: ReplayOptions): Promise<Judged[]> {
+  const run = new Replay(trace, queue, options);
   const { batches } = trace;
-  const waiting = new Map<string, number>();
-  const numbers = new Map<string, number>();
-  const starts = new Map<string, number>();
-  const judged: (Omit<Judged, 'start'> & { readonly id: string })[] = [];
-  const workers = Array.from({ length: trace.workers }, (_, worker) => ({ worker, next: Infinity, id: '', done: 0 }));
-  const ended = { batches: 0, seconds: 0 };
-  const awake = (time: number) => {
-    const window = trace.windows.find(([start, end]) => start <= time && time < end);
-    return (window === undefined ? time : window[1]) + random() * 3;
-  };
-  const isBusy = ({ id }: { readonly id: string }) => id !== '';
-  const run = (each: (typeof workers)[number], time: number) => {
-    each.next = time + (batches[numbers.get(each.id) as number]?.jobs[each.done] as number);
-  };
+  const between = (batches.at(-1) as TracedBatch).at / options.estimates;
+  let look = between;
+  for (let next = 0; next < batches.length || run.isBusy(); ) {
+    const worker = run.nextWorker();
+    const arrival = batches[next]?.at ?? Infinity;
+    const time = Math.min(worker.next, arrival, look);
+    await run.goOnUntil(time);
+    if (time === look) {
+      look += between * (0.5 + run.random());
+      await run.estimate();
+    } else if (time === arrival) await run.arrive(next++, time);
+    else if (isBusy(worker)) await run.report(worker, time);
+    else await run.claim(worker, time);
+  }
+  return run.judged();
+}
+
+interface ReplayOptions {
+  readonly clock: { now: number };
+  readonly seed: number;
+  readonly estimates: number;
+}
+
+interface Worker {
+  readonly worker: number;
+  /** When it does something next, in seconds of the trace. */
+  next: number;
+  /** The batch that it runs; empty where it has none. */
+  id: string;
+  /** Jobs of the batch. */
+  done: number;
+}
+
+const isBusy = ({ id }: Worker) => id !== '';
+
+/** What has happened to the trace's batches so far. */
+class Replay {
+  readonly random: () => number;
+  readonly #trace: Trace;
+  readonly #queue: ReplayedQueue;
+  readonly #clock: { now: number };
+  readonly #begin: number;
+  readonly #waiting = new Set<string>();
+  /** By id of the batch, its place in the trace and when it started. */
+  readonly #numbers = new Map<string, number>();
+  readonly #starts = new Map<string, number>();
+  readonly #estimates: (Omit<Judged, 'start'> & { readonly id: string })[] = [];
+  readonly #workers: readonly Worker[];
+  readonly #ended = { batches: 0, seconds: 0 };
+
+  constructor(trace: Trace, queue: ReplayedQueue, { clock, seed }: ReplayOptions) {
+    this.random = randomNumbers(seed ^ 0x5bd1e995);
+    this.#trace = trace;
+    this.#queue = queue;
+    this.#clock = clock;
+    this.#begin = clock.now;
+    this.#workers = Array.from({ length: trace.workers }, (_, worker) => ({ worker, next: Infinity, id: '', done: 0 }));
+  }
+
+  isBusy(): boolean {
+    return this.#waiting.size > 0 || this.#workers.some(isBusy);
+  }
+
+  nextWorker(): Worker {
+    return this.#workers.reduce((first, each) => (each.next < first.next ? each : first));
+  }
+
+  async goOnUntil(time: number) {
+    this.#clock.now = this.#begin + Math.round(time * 1_000);
+    await this.#queue.heartbeats(this.#workers.filter(isBusy).map((each) => each.worker));
+  }
+
+  async arrive(number: number, time: number) {
+    const id = await this.#queue.create(number);
+    this.#numbers.set(id, number);
+    this.#waiting.add(id);
+    for (const each of this.#workers) if (!isBusy(each) && each.next === Infinity) each.next = this.#awake(time);
+  }
+
   /** A worker asks; where there is nothing, it asks again once a batch comes. */
-  const claim = async (each: (typeof workers)[number], time: number) => {
+  async claim(each: Worker, time: number) {
     each.next = Infinity;
-    const claimed = await queue.claim(each.worker);
+    const claimed = await this.#queue.claim(each.worker);
     if (claimed === undefined) {
-      if (waiting.size > 0) each.next = Math.max(time + 1, awake(time));
+      if (this.#waiting.size > 0) each.next = Math.max(time + 1, this.#awake(time));
       return;
     }
     Object.assign(each, claimed);
-    if (!starts.has(each.id)) starts.set(each.id, clock.now);
-    waiting.delete(each.id);
-    run(each, time);
-  };
-  const report = async (each: (typeof workers)[number], time: number) => {
-    const goesOn = await queue.report(each.worker);
-    each.done += 1;
-    if (goesOn) return run(each, time);
-    const { jobs } = batches[numbers.get(each.id) as number] as TracedBatch;
-    if (each.done >= jobs.length) {
-      ended.batches += 1;
-      ended.seconds += jobs.reduce((sum, job) => sum + job, 0);
-    } else waiting.set(each.id, 0);
-    each.id = '';
-    await claim(each, time);
-  };
-  const estimate = async () => {
-    const [...ids] = waiting.keys();
-    const id = ids[Math.floor(random() * ids.length)];
-    if (id === undefined || starts.has(id)) return;
-    const { estimated_start: times, queue_position } = await queue.estimate(id);
-    if (times === null || ended.batches === 0) return;
-    const [earliest, likely, latest] = [times.earliest, times.likely, times.latest].map((time) => Date.parse(time));
-    const mean = (ended.seconds / ended.batches) * 1_000;
-    const simple = clock.now + ((queue_position ?? 0) * mean) / trace.workers;
-    judged.push({ id, at: clock.now, earliest: earliest!, likely: likely!, latest: latest!, simple });
-  };
-  const between = (batches.at(-1) as TracedBatch).at / estimates;
-  for (let next = 0, look = between; next < batches.length || waiting.size > 0 || workers.some(isBusy); ) {
-    const worker = workers.reduce((first, each) => (each.next < first.next ? each : first));
-    const arrival = batches[next]?.at ?? Infinity;
-    const time = Math.min(worker.next, arrival, look);
-    clock.now = begin + Math.round(time * 1_000);
-    await queue.heartbeats(workers.filter(isBusy).map((each) => each.worker));
-    if (time === look) {
-      look += between * (0.5 + random());
-      await estimate();
-    } else if (time === arrival) {
-      const id = await queue.create(next);
-      numbers.set(id, next++);
-      waiting.set(id, time);
-      for (const each of workers) if (!isBusy(each) && each.next === Infinity) each.next = awake(time);
-    } else if (isBusy(worker)) await report(worker, time);
-    else await claim(worker, time);
+    if (!this.#starts.has(each.id)) this.#starts.set(each.id, this.#clock.now);
+    this.#waiting.delete(each.id);
+    this.#runJob(each, time);
   }
-  return judged.map(({ id, ...each }) => ({ ...each, start: starts.get(id) as number }));
+
+  async report(each: Worker, time: number) {
+    const goesOn = await this.#queue.report(each.worker);
+    each.done += 1;
+    if (goesOn) return this.#runJob(each, time);
+    const { jobs } = this.#batchOf(each);
+    if (each.done >= jobs.length) {
+      this.#ended.batches += 1;
+      this.#ended.seconds += jobs.reduce((sum, job) => sum + job, 0);
+    } else this.#waiting.add(each.id);
+    each.id = '';
+    await this.claim(each, time);
+  }
+
+  /** Asks for the start of one of the batches that wait. */
+  async estimate() {
+    const ids = [...this.#waiting];
+    const id = ids[Math.floor(this.random() * ids.length)];
+    if (id === undefined || this.#starts.has(id)) return;
+    const { estimated_start: times, queue_position } = await this.#queue.estimate(id);
+    if (times === null || this.#ended.batches === 0) return;
+    const [earliest, likely, latest] = [times.earliest, times.likely, times.latest].map((time) => Date.parse(time));
+    const at = this.#clock.now;
+    const mean = (this.#ended.seconds / this.#ended.batches) * 1_000;
+    const simple = at + ((queue_position ?? 0) * mean) / this.#trace.workers;
+    this.#estimates.push({ id, at, earliest: earliest!, likely: likely!, latest: latest!, simple });
+  }
+
+  judged(): Judged[] {
+    return this.#estimates.map(({ id, ...each }) => ({ ...each, start: this.#starts.get(id) as number }));
+  }
+
+  #batchOf({ id }: Worker): TracedBatch {
+    return this.#trace.batches[this.#numbers.get(id) as number] as TracedBatch;
+  }
+
+  #runJob(each: Worker, time: number) {
+    each.next = time + (this.#batchOf(each).jobs[each.done] as number);
+  }
+
+  /** When a worker that waits at this time asks again: not while a window is closed. */
+  #awake(time: number): number {
+    const window = this.#trace.windows.find(([start, end]) => start <= time && time < end);
+    return (window === undefined ? time : window[1]) + this.random() * 3;
+  }
 }
 
 /** The share of starts within the range, and the median errors in seconds. */

@@ -6,6 +6,7 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
+import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { AuditQuery } from '../../functions/schemas/audit.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
@@ -582,8 +583,9 @@ export function leaseFirstBatch<
 /** Puts the first batch into the queue, as leaseFirstBatch says. */
 export async function putFirstLease(client: DynamoDBDocumentClient, names: TableNames<'DeviceQueue'>, own: Belongings) {
   const { deviceType: device_type, key, fence, userId: user_id } = firstLease(own);
-  const item = { device_type, key, user_id, fence, lease_until: Date.now() + 3_600_000, place: 0, losses: 0 };
-  await client.send(new PutCommand({ TableName: names.DeviceQueue, Item: item }));
+  const item = newQueueItem({ device_type, key, user_id, jobs_left: 1 });
+  const Item = { ...item, fence, lease_until: Date.now() + 3_600_000 };
+  await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
 }
 
 function anyLease(own: Belongings): fc.Arbitrary<UserRequest> {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOrMakeAssemblies, type NewAssembly } from '../../infra/local/assemblies.ts';
-import { compileCache } from '../../infra/local/compile-cache.ts';
+import { findOrMakeAssemblies, type NewAssembly } from '../../infra/local/cache/assemblies.ts';
+import { compileCache } from '../../infra/local/cache/compile-cache.ts';
 import { assemblyOf, contextOfApp, placeholders } from '../../infra/local/template/synthesize.ts';
 
 /**

@@ -17,10 +17,10 @@ import {
   getUploadKey,
   nextJob,
   putBackBatch,
-  type ReportOptions,
   releaseLease,
   reportJob,
 } from '../../functions/data/leases/leases.ts';
+import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { listQueue } from '../../functions/data/operators/device-queue.ts';
 import { setDevice } from '../../functions/data/operators/device-settings.ts';
 import { measureQueue } from '../../functions/data/operators/queue-measures.ts';
@@ -49,15 +49,15 @@ export function workerStack(
   client: DynamoDBDocumentClient,
   names: TableNames,
   clock: { now: number },
-  more: Pick<ReportOptions, 'shotsOf'> = {},
+  more: Pick<LifecycleOptions, 'shotsOf' | 'newPace'> = {},
 ) {
-  const options = { now: () => clock.now };
+  const options = { now: () => clock.now, ...more };
   const create = createBatch(client, names, options);
   const add = addJobs(client, names, options);
   const claim = claimBatch(client, names, options);
   const set = setDevice(client, names, options);
   const list = listQueue(client, names, options);
-  const report = reportJob(client, names, { ...options, ...more, hasResults: async () => true });
+  const report = reportJob(client, names, { ...options, hasResults: async () => true });
   return {
     async create(
       userId: string,

@@ -4,7 +4,7 @@ import type { Api, Query } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
 import { download, Empty, Failure, Id, Shown } from '../ui/basics.tsx';
-import { onSubmit } from '../ui/form.tsx';
+import { AddressForm } from '../ui/form.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
@@ -83,7 +83,7 @@ function UsageForm({ path, parameters, groups, scope }: FormProps) {
     go(linkTo(path, { ...Object.fromEntries(texts), group_by: group_by.length === 0 ? 'none' : group_by }));
   };
   return (
-    <form key={parameters.toString()} class="card form" onSubmit={onSubmit(apply)}>
+    <AddressForm address={parameters.toString()} look="card form" apply={apply}>
       {(['from', 'to'] as const).map((name) => (
         <label key={name}>
           {words.form[name]}
@@ -118,7 +118,7 @@ function UsageForm({ path, parameters, groups, scope }: FormProps) {
         </button>
         <span class="aside">{words.form.zone}</span>
       </div>
-    </form>
+    </AddressForm>
   );
 }
 

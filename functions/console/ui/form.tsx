@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { Action } from '../client/use-call.ts';
 import { Dialog, Failure } from './basics.tsx';
 import { texts } from './texts.ts';
@@ -14,6 +15,30 @@ export function onSubmit(submit: (form: HTMLFormElement) => void) {
     event.preventDefault();
     submit(event.currentTarget);
   };
+}
+
+interface AddressFormProps {
+  readonly address: string;
+  readonly look?: string;
+  readonly apply: (form: HTMLFormElement) => void;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * A form whose fields begin with what the address says. Only another address draws it again: what
+ * is typed stays while its view reads answers.
+ */
+export function AddressForm(props: AddressFormProps) {
+  const { address } = props;
+  return useMemo(() => <DrawnForm key={address} {...props} />, [address]);
+}
+
+function DrawnForm({ look, apply, children }: AddressFormProps) {
+  return (
+    <form class={look} onSubmit={onSubmit(apply)}>
+      {children}
+    </form>
+  );
 }
 
 /** Asks for a name, such as that of a view's subject. */

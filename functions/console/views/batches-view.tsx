@@ -5,6 +5,7 @@ import { useCall } from '../client/use-call.ts';
 import { go, linkTo, useListAddress } from '../ui/address.ts';
 import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
 import { type Act, ChoiceTable, callForEach } from '../ui/choice-table.tsx';
+import { AddressForm, Options } from '../ui/form.tsx';
 import { formatCount, fromField, toField } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
 import { StatusBar } from '../ui/status-bar.tsx';
@@ -80,7 +81,12 @@ export function BatchesView() {
         </a>
       </div>
       <StatusBar counts={counts.answer?.pagination?.counts ?? {}} linkOf={(status) => link({ status })} />
-      <Filters query={filtered} isFiltered={isFiltered} apply={(values) => go(link(values))} />
+      <Filters
+        address={JSON.stringify(query)}
+        query={filtered}
+        isFiltered={isFiltered}
+        apply={(values) => go(link(values))}
+      />
       <Shown loaded={list}>
         {(batches) =>
           batches.length === 0 ? (
@@ -147,12 +153,13 @@ const acts: readonly Act[] = [
 ];
 
 interface FiltersProps {
+  readonly address: string;
   readonly query: Readonly<Record<string, readonly string[]>>;
   readonly isFiltered: boolean;
   readonly apply: (values: Readonly<Record<string, string>>) => void;
 }
 
-function Filters({ query, isFiltered, apply }: FiltersProps) {
+function Filters({ address, query, isFiltered, apply }: FiltersProps) {
   const read = (form: HTMLFormElement) =>
     Object.fromEntries(
       Array.from(new FormData(form), ([name, value]) => [
@@ -163,13 +170,7 @@ function Filters({ query, isFiltered, apply }: FiltersProps) {
   return (
     <details class="filters" open={isFiltered}>
       <summary>{words.filter}</summary>
-      <form
-        key={JSON.stringify(query)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply(read(event.currentTarget));
-        }}
-      >
+      <AddressForm address={address} apply={(form) => apply(read(form))}>
         {filters.map((filter) => {
           const value = query[filter.name]?.at(-1) ?? '';
           const label = words.filters[filter.name];
@@ -179,9 +180,7 @@ function Filters({ query, isFiltered, apply }: FiltersProps) {
                 {label}
                 <select name={filter.name} value={value}>
                   <option value="">{words.any}</option>
-                  {filter.options.map((each) => (
-                    <option key={each}>{each}</option>
-                  ))}
+                  <Options of={filter.options} />
                 </select>
               </label>
             );
@@ -204,7 +203,7 @@ function Filters({ query, isFiltered, apply }: FiltersProps) {
           </button>
           {isFiltered && <a href={linkTo(['batches'])}>{words.clear}</a>}
         </div>
-      </form>
+      </AddressForm>
     </details>
   );
 }

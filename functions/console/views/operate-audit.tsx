@@ -3,7 +3,7 @@ import { useCall } from '../client/use-call.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
 import { Empty, Id, Long, Shown, Time } from '../ui/basics.tsx';
 import { Field } from '../ui/field.tsx';
-import { Options, onSubmit } from '../ui/form.tsx';
+import { AddressForm, Options } from '../ui/form.tsx';
 import { fromField, toField } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -60,7 +60,7 @@ function AuditFilters({ query }: { readonly query: URLSearchParams }) {
     go(linkTo(path, Object.fromEntries(values)));
   };
   return (
-    <form key={query.toString()} class="card form" onSubmit={onSubmit(apply)}>
+    <AddressForm address={query.toString()} look="card form" apply={apply}>
       {filters.map((name) => {
         const value = query.get(name) ?? '';
         return (
@@ -84,7 +84,7 @@ function AuditFilters({ query }: { readonly query: URLSearchParams }) {
         </button>
         <a href={linkTo(path)}>{words.clear}</a>
       </div>
-    </form>
+    </AddressForm>
   );
 }
 

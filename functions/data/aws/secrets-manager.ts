@@ -1,6 +1,6 @@
 /**
- * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: two
- * functions make one call each a minute at most, and it takes 162 kB of a bundle, this 34 kB.
+ * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: beside
+ * DynamoDB's it takes 15 kB more of three bundles, and each of their starts 4 ms more CPU time.
  */
 
 import { createHash, createHmac } from 'node:crypto';

@@ -5,7 +5,7 @@
  * A description is a storage format: a contract with everything that earlier releases have written.
  * A change of a key, a kind, an attribute, a facet (its values and their order included) or a
  * number of rows changes the meaning of stored bytes. It changes the description's fingerprint too
- * (head.ts), and every owner needs a repair. docs/lists.md has the steps.
+ * (head.ts), and every owner needs a repair. docs/reference/lists.md has the steps.
  *
  * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A
  * column holds one value of every row at the row's sequence number, cut into blocks of

@@ -38,12 +38,11 @@ const maxSearchMilliseconds = 8_000;
 /**
  * The function that claims the first batch of a device that nobody holds, with its first unfinished
  * job; both are RUNNING then. NoBatch when there is none, or while an operator lets the device take
- * none: once that call has its answer, no batch is handed out. It passes over batches whose lease
- * lives, and takes over those whose device was lost: a job that has lost three devices, or that
- * nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two
- * minutes TIMED_OUT. A repeated claim gets another batch: two workers of one name must not have the
- * same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no
- * other begins.
+ * none: once that call has its answer, no batch is handed out. Skips leased batches; takes over
+ * batches whose lease ran out. A job becomes ERROR after three lost workers, or ten claims without
+ * a call. An open batch becomes TIMED_OUT after two idle minutes. A repeated claim gets another
+ * batch: two workers of one name must not have the same. Also skips a batch that cannot begin; its
+ * error is thrown only if no other batch begins.
  *
  * The first claim that finds work for a device which nobody announced announces it, before it takes
  * any: so the queue of each device where workers have batches is measured.

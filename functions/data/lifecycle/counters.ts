@@ -1,6 +1,7 @@
 /**
- * What limits leave on rows, and the counters that follow from rows: what has not ended of a project,
- * and the jobs that a user's calls have announced. Counters move in the transactions of their rows.
+ * What limits leave on rows, and the counters that follow from rows: what has not ended of a
+ * project, and the jobs that a user's calls have announced. Counters move in the transactions of
+ * their rows.
  */
 
 import { type CountedRows, limits, type RowLimit, rowLimits } from '../../limits.ts';

@@ -1,8 +1,8 @@
 /**
- * A call that adds jobs to a batch, or cancels some of them, in several transactions: the batch
- * names it from the first of these to the last. Meanwhile no end is derived for the batch, and
- * devices get no job that such a call adds, nor one behind it: it may be canceled yet. If the name
- * is still there after the call has died, its jobs are only partly there.
+ * Calls that add jobs to a batch, or cancel some of them, in several transactions. The batch lists
+ * such a call until its last transaction. Until then the batch cannot end, and neither the jobs
+ * that the call adds nor later ones are handed out: they may still be canceled. If a call that has
+ * died is still listed, only a part of its jobs is there.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';

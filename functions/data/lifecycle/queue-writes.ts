@@ -37,8 +37,8 @@ const maxClaimsOfEntry = 2 ** 20;
 /**
  * Whether a worker may take the batch, or has it: its jobs were sent with sequences, it has jobs to
  * run, and nothing is about to end it. An open batch that has begun stays with its device, which
- * waits for further jobs. One that is not in the queue does not enter it while a call adds jobs:
- * all that it could run are to come.
+ * waits for further jobs. A batch outside the queue stays out while a call is still adding its
+ * jobs.
  */
 export function isClaimable(batch: BatchRow): boolean {
   const { queue_key, creating, canceling, status, open, jobs_count_per_status } = batch;

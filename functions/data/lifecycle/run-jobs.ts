@@ -329,12 +329,12 @@ function mustPause(draft: Draft, { lease, isClaim }: LeasedRequest, job: JobRow 
 /** What the lease holds of a job that starts now. */
 function started(draft: Draft, job: JobRow, { now }: LeasedRequest) {
   const sources = [draft.stored.device, visibleBatch(draft, job.batch_id)];
-  const bounds = sources.flatMap((source) => source?.max_job_seconds ?? []);
-  const max_job_seconds = Math.min(...bounds);
+  const limits = sources.flatMap((source) => source?.max_job_seconds ?? []);
+  const max_job_seconds = Math.min(...limits);
   return {
     job_id: job.id,
     job_since: now,
-    ...(bounds.length > 0 && { max_job_seconds, job_until: now + max_job_seconds * 1_000 }),
+    ...(limits.length > 0 && { max_job_seconds, job_until: now + max_job_seconds * 1_000 }),
   };
 }
 

@@ -18,7 +18,7 @@ export function limitCounterKey(subject: string) {
   return { subject, name: 'limits' };
 }
 
-/** The counter of a subject of which nothing was counted. */
+/** The counter of a subject before anything is counted. */
 export const noCounter = LimitCounter.parse({});
 
 /** The counters of these subjects, strongly consistent: 1 read unit each. */
@@ -49,7 +49,7 @@ interface UsedSource {
 interface UsedLimits {
   readonly subject: string;
   readonly names: readonly CountedLimit[];
-  /** As it was read before. Where nobody decides by it, it may be read meanwhile. */
+  /** Read before, or meanwhile where nothing is decided by it. */
   readonly counter: LimitCounter | Promise<LimitCounter>;
   /** Milliseconds since 1970. */
   readonly now: number;

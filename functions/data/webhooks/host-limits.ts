@@ -1,7 +1,7 @@
 /**
- * How often the hosts of webhooks are called. Two counts in the table Counters: one of a user, a host
- * and a minute, under the user, and one of a host and a minute, under the host. An hour later DynamoDB
- * may delete them.
+ * How often the hosts of webhooks are called. Two counts in the table Counters: one of a user, a
+ * host and a minute, under the user, and one of a host and a minute, under the host. An hour later
+ * DynamoDB may delete them.
  */
 
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -9,8 +9,8 @@ import { CreationAnswer, CreationQuery } from '../../schemas/validation.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Add jobs to a batch',
-  description: `Adds jobs to an open batch, after its present ones. All lists and reads show them when the call returns. A job without a
-sequence of its own runs the batch’s. Sequences and variables are judged as when a batch is created. If the token has a claim \`projects\`, the batch’s project must be one of them.
+  description: `Adds jobs to an open batch, after its present ones. From the answer on, all lists and reads show them. A job
+without its own sequence runs the batch’s. Sequences and variables are checked as for a new batch. If the token has a claim \`projects\`, the batch’s project must be one of them.
 
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. A batch holds at most 20,000 jobs.
   The body may be gzipped; AWS refuses about
@@ -18,8 +18,8 @@ sequence of its own runs the batch’s. Sequences and variables are judged as wh
 - More than about 80 jobs take several transactions. If a call dies part-way or stops (429, \`unfinished\`), repeat it with the same \`Idempotency-Key\` to add the rest;
   without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
   \`errors\` say why. A call without a key stops with 413, and its jobs are CANCELED at once.
-- No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.
-- \`validate_only=true\` stores nothing, and answers as when a batch is created.`,
+- No device gets these jobs, or later jobs of the batch, before the call is complete or its jobs are canceled.
+- \`validate_only=true\` stores nothing, and answers as for a new batch.`,
   path: BatchPath,
   query: CreationQuery,
   headers: IdempotencyKeyHeader,

@@ -7,8 +7,8 @@ export const operation = {
   tag: 'For operators',
   summary: 'Cancel the batch of a user',
   description: `Cancels as the owner's own call does. The \`errors\` of its unfinished jobs, and the \`device_status\` of the batch, say "An operator
-canceled the batch: REASON". A batch that is canceled, or being canceled, stays as it is, and keeps its reason: repeat the call after 429. The
-audit trail gets one row, with the first transaction.`,
+canceled the batch: REASON". If the batch is canceled or being canceled already, nothing changes, and its reason stays: so you can
+repeat the call after 429. The audit trail gets one row, with the first transaction.`,
   operator: true,
   path: BatchOfUserPath,
   body: jsonBody(CancelRequest),

@@ -6,9 +6,9 @@ import { CancelJobsQuery } from '../../schemas/job-selection.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Cancel jobs of a batch',
-  description: `Cancels the unfinished jobs of a batch that match all filters; without filters, all of them. Answers with the jobs that are
-canceled now. \`errors\` names jobs that ended in another way, and ids that the batch does not have. A repeated call changes nothing. If a
-call dies part-way or stops (429, \`unfinished\`), repeat it, or wait: the service completes it within 15 minutes.`,
+  description: `Cancels the unfinished jobs of a batch that match all filters, or all of them without filters. Answers with the
+canceled jobs. \`errors\` lists jobs that ended in another way, and ids that are not in the batch. A repeated call changes nothing.
+If a call dies part-way or stops (429, \`unfinished\`), repeat it, or wait: the service completes it within 15 minutes.`,
   path: BatchPath,
   query: CancelJobsQuery,
   success: { status: 200, data: () => CanceledJobs },

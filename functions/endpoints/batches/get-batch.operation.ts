@@ -4,8 +4,8 @@ import { BatchDetails, BatchPath } from '../../schemas/batch.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get a batch',
-  description: `A batch with its sequence, the ids of its jobs and, if they are at most 100 and fit into one answer, the jobs. Shows what has just
-been written.`,
+  description: `A batch with its sequence and the ids of its jobs. It includes the jobs if there are at most 100 and they fit into
+one answer. Strongly consistent.`,
   path: BatchPath,
   success: { status: 200, data: () => BatchDetails },
   errors: ['not_found'],

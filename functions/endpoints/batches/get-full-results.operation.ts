@@ -5,10 +5,10 @@ import { ResultsOfJobs, ResultsQuery } from '../../schemas/results.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get the results of a batch',
-  description: `The results documents of the batch’s jobs by the ids of the jobs, each as it was uploaded. Left out are jobs without results,
-results that were never uploaded, and documents that are not JSON objects: \`results_link\` still downloads those. If the documents exceed
-one answer (6 MB with every quotation mark escaped), the call is refused (422): name fewer jobs by \`job_id\`, or use the links. Repeat
-\`job_id\` to give it several values.`,
+  description: `The results documents of the batch’s jobs by job id, each as uploaded. Jobs without results are left out, and so
+are results that were never uploaded, and documents that are no JSON objects: download these with \`results_link\`. If the documents
+exceed one answer (6 MB with every quotation mark escaped), the call is refused (422): ask for fewer jobs by \`job_id\`, or use the
+links. Repeat \`job_id\` to give it several values.`,
   path: BatchPath,
   query: ResultsQuery,
   success: { status: 200, data: () => ResultsOfJobs },

@@ -6,9 +6,9 @@ import { RebatchQuery } from '../../schemas/job-selection.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Run jobs of a batch again',
-  description: `Runs jobs of a closed batch again: those that match all filters; without filters, all of them. They keep their variables, runs and
-sequences. Answers with the new batch, whose \`parent_id\` names the old one, and with its jobs if they are at most 100. If no job matches,
-the call is refused (422).`,
+  description: `Creates a batch that runs jobs of a closed batch again: the jobs that match all filters, or all jobs without
+filters. They keep their variables, runs and sequences. Answers with the new batch, whose \`parent_id\` is the old one’s id, and
+with its jobs if there are at most 100. If no job matches, the call is refused (422).`,
   path: BatchPath,
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,

@@ -6,9 +6,9 @@ import { BatchOfUserPath, PriorityRequest } from '../../schemas/operator-act.ts'
 export const operation = {
   tag: 'For operators',
   summary: 'Set the priority of a waiting batch',
-  description: `The batch leaves its place in the queue and enters anew, as a batch of that priority would that comes now; what it was charged is given
-back. Its \`device_status\` says "An operator set the priority to HIGH: REASON". A batch that a device has, or that has ended, is refused. A call
-that names the priority that it has changes nothing. The audit trail gets one row.`,
+  description: `The batch leaves its place in the queue and enters it again like a new batch of that priority; its charge is given
+back. Its \`device_status\` says "An operator set the priority to HIGH: REASON". If a device has the batch, or it has ended, the
+call is refused. Setting the present priority again changes nothing. The audit trail gets one row.`,
   operator: true,
   path: BatchOfUserPath,
   body: jsonBody(PriorityRequest),

@@ -6,7 +6,7 @@ export const operation = {
   tag: 'For devices',
   summary: 'Announce a device',
   description:
-    'Stores the status and the specification of a device, in place of the earlier ones; a status alone leaves the specification as it is. There may be 200 devices, with 6 MB of specifications in all. The status is for users to read: a worker that claims gets work whatever it is. What an operator has set stays. A batch without a device type is for the device whose specification has the name that the sequence’s device has.',
+    'Stores the status and the specification of a device, replacing the earlier ones; without `specs` the specification stays. There may be 200 devices, with 6 MB of specifications in all. The status is for users: a worker that claims gets work whatever it is. Operators’ settings stay. A batch without a device type is for the device whose specification has the name of the sequence’s device.',
   path: DevicePath,
   device: deviceOfPath,
   body: jsonBody(AnnounceRequest),

@@ -6,7 +6,7 @@ export const operation = {
   tag: 'Devices',
   summary: 'Get all devices',
   description:
-    'The devices that have announced themselves, or those that are asked for: their status, whether they take work and why not, when they are to be paused, and how many batches wait. Retired ones are left out unless `availability` asks for them.',
+    'The announced devices, or the ones in the query: their status, whether they take work or why not, planned pauses, and how many batches wait. Retired devices are listed only with `availability=RETIRED`.',
   query: DeviceListQuery,
   success: { status: 200, data: () => z.array(Device) },
   errors: ['invalid_input'],

@@ -7,7 +7,7 @@ export const operation = {
   tag: 'For operators',
   summary: 'Get the queue of a device',
   description:
-    'The batches of all users that wait for the device or are at it, in the order in which claims take them: each as its owner’s list shows it, with its position and its lease.',
+    'The batches of all users that wait for the device or are on it, in the order in which claims take them: each as in its owner’s list, with its position and lease.',
   operator: true,
   path: DevicePath,
   query: PageQuery,

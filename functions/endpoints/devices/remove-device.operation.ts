@@ -6,8 +6,7 @@ import { DevicePath, deviceOfPath } from '../../schemas/device.ts';
 export const operation = {
   tag: 'For devices',
   summary: 'Remove a device',
-  description:
-    'Removes a device and its specification. There may be 200 devices. A device that announces itself again is there again.',
+  description: 'Removes a device and its specification. A device that announces itself again is listed again.',
   scope: anyDevice,
   path: DevicePath,
   device: deviceOfPath,

@@ -4,8 +4,8 @@ import { Job, JobPath } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Cancel a job',
-  description: `Cancels an unfinished job at once. A closed batch ends with its last job. Canceling it again changes nothing; a job that ended in
-another way is refused.`,
+  description: `Cancels an unfinished job at once. A closed batch ends with its last job. Canceling the job again changes nothing;
+if it ended in another way, the call is refused.`,
   path: JobPath,
   success: { status: 200, data: () => Job },
   errors: ['not_found', 'job_ended'],

@@ -4,7 +4,7 @@ import { JobPath, JobWithSequence } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Get a job',
-  description: 'A job with its own sequence. Shows what has just been written. `results_link` leads to its results.',
+  description: 'A job, with its own sequence if it has one. Strongly consistent. Get its results with `results_link`.',
   path: JobPath,
   success: { status: 200, data: () => JobWithSequence },
   errors: ['not_found'],

@@ -8,8 +8,8 @@ const linkExample =
 export const operation = {
   tag: 'Jobs',
   summary: 'Get a link to the results of a job',
-  description: `A link that downloads the results as JSON, without a token, for 300 s; null while the job has no results. A link to results that
-were never uploaded answers 403. Results that were erased or have expired answer 404 with a reason of their own.`,
+  description: `A link that downloads the results as JSON, without a token, for 300 s; null while the job has no results. If the
+results were never uploaded, the link answers 403. If they were erased or have expired, the call answers 404 with its own reason.`,
   path: JobPath,
   success: {
     status: 200,
@@ -20,7 +20,7 @@ were never uploaded answers 403. Results that were erased or have expired answer
         })
         .register(z.globalRegistry, {
           id: 'ResultsLink',
-          fields: { results_link: 'Where to download the results; null while there are none.' },
+          fields: { results_link: 'Where to download the results; null if there are none.' },
         }),
   },
   errors: ['not_found', 'results_erased', 'results_expired'],

@@ -5,8 +5,8 @@ import { deviceOfLease, Heartbeat, HeartbeatRequest, LeasePath } from '../../sch
 export const operation = {
   tag: 'For devices',
   summary: 'Send a heartbeat',
-  description: `Extends the lease by 60 s. Send the first heartbeat right after the claim. \`cancel\` says to stop the job: it was canceled, its
-batch has ended, or it has run for longer than it may. Then ask for the next job.`,
+  description: `Extends the lease by 60 s. Send the first heartbeat right after the claim. \`cancel\` means: stop the job, because
+it was canceled, its batch has ended, or it has run for too long. Then ask for the next job.`,
   path: LeasePath,
   device: deviceOfLease,
   body: jsonBody(HeartbeatRequest),

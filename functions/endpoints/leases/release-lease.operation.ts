@@ -6,7 +6,7 @@ export const operation = {
   tag: 'For devices',
   summary: 'Release a lease',
   description:
-    'Gives the batch back, so that it can be claimed at once. The batch and its running job are PENDING again. A lease that is lost already stays lost.',
+    'Gives the batch back, so that it can be claimed at once. The batch and its running job are PENDING again. If the lease is lost already, nothing changes.',
   path: LeasePath,
   device: deviceOfLease,
   success: { status: 200, data: () => z.null() },

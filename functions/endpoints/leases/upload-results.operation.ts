@@ -5,9 +5,9 @@ import { deviceOfLease, LeaseJobPath, ResultsRequest, UploadLink } from '../../s
 export const operation = {
   tag: 'For devices',
   summary: 'Get a link for the upload of results',
-  description: `A link to PUT the results of the running job to, with these headers, within 300 s. It takes only the document of this length and
-SHA-256. Report the job with \`results\` afterwards: the report means the document of the last link that was asked for. What was reported
-never changes, whenever another link is used.`,
+  description: `A link for one PUT of the running job’s results, with these headers, within 300 s. It takes only the document of
+this length and SHA-256. Afterwards report the job with \`results\`: the report refers to the document of the last requested link.
+Uploads by other links never change reported results.`,
   path: LeaseJobPath,
   device: deviceOfLease,
   body: jsonBody(ResultsRequest),

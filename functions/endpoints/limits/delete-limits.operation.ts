@@ -5,8 +5,7 @@ import { SubjectPath } from '../../schemas/limits.ts';
 export const operation = {
   tag: 'For operators',
   summary: 'Remove the limits of a subject',
-  description:
-    'Removes the limits of a user, of a project or the default. A user without limits of its own has the default’s.',
+  description: 'Removes the limits of a user, of a project or the default. A user without limits has the default ones.',
   operator: true,
   path: SubjectPath,
   success: { status: 200, data: () => z.null() },

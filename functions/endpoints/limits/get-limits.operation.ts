@@ -4,7 +4,7 @@ import { SubjectLimits, SubjectPath } from '../../schemas/limits.ts';
 export const operation = {
   tag: 'For operators',
   summary: 'Get the limits of a subject',
-  description: 'The limits of a user, of a project or the default, as they were set.',
+  description: 'The limits of a user, of a project or the default, as set.',
   operator: true,
   path: SubjectPath,
   success: { status: 200, data: () => SubjectLimits },

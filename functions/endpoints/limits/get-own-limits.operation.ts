@@ -5,6 +5,6 @@ export const operation = {
   tag: 'Limits',
   summary: 'Get your limits',
   description:
-    'The limits of the caller, what is used of each and what is left. Operators set limits for users and by default; those of a project hold besides, and are named where they refuse a call.',
+    'The caller’s limits: what is used and what is left. Operators set limits for single users and for all by default. Limits of a project hold as well; a refusal names them.',
   success: { status: 200, data: () => OwnLimits },
 } satisfies Operation;

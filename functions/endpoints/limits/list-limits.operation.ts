@@ -5,7 +5,7 @@ import { PageQuery } from '../../schemas/query-parameters.ts';
 export const operation = {
   tag: 'For operators',
   summary: 'Get all limits',
-  description: 'The limits of all subjects that have any, as they were set: the default first, then by subject.',
+  description: 'The limits of all subjects that have any, as set: the default first, then by subject.',
   operator: true,
   query: PageQuery,
   success: { status: 200, list: () => SubjectLimits, headers: ['Content-Range'] },

@@ -5,8 +5,9 @@ import { Limits, SubjectLimits, SubjectPath } from '../../schemas/limits.ts';
 export const operation = {
   tag: 'For operators',
   summary: 'Set the limits of a subject',
-  description: `Sets the limits of a user, of a project or the default, in place of those before. They hold for every creation that begins after the answer;
-what waits stays. A user’s own limits replace the default’s, member by member: null lifts a limit of the default. A project’s hold besides.`,
+  description: `Sets the limits of a user, of a project or the default; they replace the former ones. They hold for every creation
+that begins after the answer; existing batches stay. A user’s own limits replace the default ones, member by member; null removes a
+default limit. A project’s limits hold as well.`,
   operator: true,
   path: SubjectPath,
   body: jsonBody(Limits),

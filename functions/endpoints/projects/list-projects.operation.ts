@@ -6,6 +6,6 @@ export const operation = {
   tag: 'Projects',
   summary: 'Get all projects',
   description:
-    'The projects that the token names. If it names none: the projects of the caller’s batches, with their ids as names.',
+    'The projects in the token. If it has none, the projects of the caller’s batches, with their ids as names.',
   success: { status: 200, data: () => z.array(Project) },
 } satisfies Operation;

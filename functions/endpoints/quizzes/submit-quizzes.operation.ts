@@ -5,11 +5,11 @@ import { maxQuizIdCharacters, Quiz, QuizSubmissions } from '../../schemas/quiz.t
 export const operation = {
   tag: 'Quizzes',
   summary: 'Post multiple quizzes',
-  description: `Stores one record for each submission, all or none, and answers with the records in the order of the body. A submission is known
-by its user, quiz and place in the array: sent again, it updates its record, which keeps \`id\` and \`created_at\`. So a repeated call stores
-nothing twice. \`data\` comes back byte for byte, numbers and order of keys included. A call takes at most 100 submissions and 3 MB.
-More than 400 KB may be refused (413) at any time, counting what they replace, because the database takes about 500 KB a second of one user:
-send them in several calls.`,
+  description: `Stores one record for each submission, all or none, and answers with the records in the order of the body. A
+submission is identified by its user, quiz and place in the array. Sent again, it updates its record, which keeps \`id\` and
+\`created_at\`; so a repeated call stores nothing twice. \`data\` comes back byte for byte, including numbers and the order of keys. A call takes at most 100 submissions and 3 MB.
+More than 400 KB, including the replaced records, may be refused (413), because the database takes about 500 KB a second from one
+user: send them in several calls.`,
   body: QuizSubmissions,
   bodySchema: () => {
     const Submission = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'ConsumedQuiz' });

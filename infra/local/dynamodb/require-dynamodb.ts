@@ -1,4 +1,4 @@
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 const patienceMilliseconds = 3_000;
 

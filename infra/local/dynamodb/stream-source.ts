@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { readJsonFile, writeJsonFile } from '../../json-file.ts';
-import { owner } from '../iam/owner.ts';
+import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
+import { owner } from '../iam/principals.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { StreamSourceDefinition } from '../template/deployment.ts';
 
@@ -43,7 +43,7 @@ const maxPauseMilliseconds = 30_000;
 /** How long the list of a stream's shards is kept: a new one comes when an old one ends. */
 const shardListMilliseconds = 60_000;
 
-export interface StreamSourceOptions {
+interface StreamSourceOptions {
   /** Of DynamoDB Local. */
   readonly endpoint: string;
   readonly checkpoints: Checkpoints;
@@ -61,75 +61,97 @@ export interface StreamSourceOptions {
 export function startStreamSource(
   source: StreamSourceDefinition,
   target: LambdaFunction,
-  { endpoint, checkpoints, writes, log }: StreamSourceOptions,
+  options: StreamSourceOptions,
 ): () => void {
-  const { tableName, streamArn, patterns, batchSize } = source;
-  const call = callerOf(endpoint, streamArn.split(':')[3] ?? '');
-  let stopped = false;
+  const ending = new AbortController();
+  void readForever(new StreamReader(source, target, options), options, ending.signal);
+  return () => ending.abort();
+}
+
+/** Reads when functions have written, and now and then without that. */
+async function readForever(reader: StreamReader, { writes, log }: StreamSourceOptions, end: AbortSignal) {
   let pause = pollMilliseconds;
   let writesBefore = -1;
   let readAgainAt = 0;
-  let stream: string | undefined;
-  let shards: readonly Shard[] = [];
-  let listAgainAt = 0;
-  /** By shard, where it is read next. */
-  const iterators = new Map<string, string>();
-  void run();
-  return () => {
-    stopped = true;
-  };
-
-  async function run() {
-    while (!stopped) {
-      try {
-        if (writes() !== writesBefore || Date.now() >= readAgainAt) {
-          const seen = writes();
-          const found = await readOnce();
-          writesBefore = seen;
-          readAgainAt = found ? 0 : Date.now() + idlePollMilliseconds;
-          pause = pollMilliseconds;
-          if (found) continue;
-        }
-      } catch (error) {
-        if (stopped) return;
-        listAgainAt = 0;
-        iterators.clear();
-        pause = Math.min(2 * pause, maxPauseMilliseconds);
-        log(`${tableName}: its stream is read again in ${pause / 1000} s: ${error}`);
+  while (!end.aborted) {
+    try {
+      if (writes() !== writesBefore || Date.now() >= readAgainAt) {
+        const seen = writes();
+        const found = await reader.read(end);
+        writesBefore = seen;
+        readAgainAt = found ? 0 : Date.now() + idlePollMilliseconds;
+        pause = pollMilliseconds;
+        if (found) continue;
       }
-      await wait(pause, undefined, { ref: false });
+    } catch (error) {
+      if (end.aborted) return;
+      reader.beginAgain();
+      pause = Math.min(2 * pause, maxPauseMilliseconds);
+      log(`${reader.tableName}: its stream is read again in ${pause / 1000} s: ${error}`);
     }
+    await wait(pause, undefined, { ref: false });
+  }
+}
+
+/** Reads the stream of one table, shard by shard, and hands its records to the function. */
+class StreamReader {
+  readonly tableName: string;
+  readonly #source: StreamSourceDefinition;
+  readonly #target: LambdaFunction;
+  readonly #checkpoints: Checkpoints;
+  readonly #call: Call;
+  #stream: string | undefined;
+  #shards: readonly Shard[] = [];
+  #listAgainAt = 0;
+  /** By shard, where it is read next. */
+  readonly #iterators = new Map<string, string>();
+
+  constructor(source: StreamSourceDefinition, target: LambdaFunction, { endpoint, checkpoints }: StreamSourceOptions) {
+    this.tableName = source.tableName;
+    this.#source = source;
+    this.#target = target;
+    this.#checkpoints = checkpoints;
+    this.#call = callerOf(endpoint, source.streamArn.split(':')[3] ?? '');
   }
 
-  /** Whether there was a record. Shards are listed parents first. */
-  async function readOnce(): Promise<boolean> {
+  /** The next time everything is read from the checkpoints on. */
+  beginAgain() {
+    this.#listAgainAt = 0;
+    this.#iterators.clear();
+  }
+
+  /**
+   * Hands over all records that there are, and says whether there was one. Shards are listed
+   * parents first. Throws when a call or the function fails.
+   */
+  async read(end: AbortSignal): Promise<boolean> {
     let found = false;
-    stream ??= await findStream(call, tableName);
-    if (Date.now() >= listAgainAt) {
-      shards = await listShards(call, stream);
-      listAgainAt = Date.now() + shardListMilliseconds;
+    this.#stream ??= await findStream(this.#call, this.tableName);
+    if (Date.now() >= this.#listAgainAt) {
+      this.#shards = await listShards(this.#call, this.#stream);
+      this.#listAgainAt = Date.now() + shardListMilliseconds;
     }
-    for (const shard of shards) {
-      for (let records = await nextRecords(stream, shard); records.length > 0 && !stopped; ) {
+    for (const shard of this.#shards) {
+      for (let records = await this.#next(this.#stream, shard); records.length > 0 && !end.aborted; ) {
         found = true;
-        await deliver(shard, records);
-        records = await nextRecords(stream, shard);
+        await this.#deliver(shard, records);
+        records = await this.#next(this.#stream, shard);
       }
     }
     return found;
   }
 
-  async function nextRecords(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
-    const SequenceNumber = checkpoints.get(tableName, ShardId);
+  async #next(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
+    const SequenceNumber = this.#checkpoints.get(this.tableName, ShardId);
     if (SequenceNumber !== undefined && SequenceNumber === SequenceNumberRange.EndingSequenceNumber) return [];
     const ShardIterator =
-      iterators.get(ShardId) ??
-      (await findIterator(call, { StreamArn, ShardId, ...(SequenceNumber && { SequenceNumber }) }));
-    const { Records, NextShardIterator } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
-    if (typeof NextShardIterator === 'string') iterators.set(ShardId, NextShardIterator);
+      this.#iterators.get(ShardId) ??
+      (await findIterator(this.#call, { StreamArn, ShardId, ...(SequenceNumber && { SequenceNumber }) }));
+    const { Records, NextShardIterator } = await this.#call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
+    if (typeof NextShardIterator === 'string') this.#iterators.set(ShardId, NextShardIterator);
     else {
-      iterators.delete(ShardId);
-      listAgainAt = 0;
+      this.#iterators.delete(ShardId);
+      this.#listAgainAt = 0;
     }
     return Records as StreamRecord[];
   }
@@ -138,21 +160,23 @@ export function startStreamSource(
    * Throws when the function is not done with all of them; what it is done with does not come
    * again.
    */
-  async function deliver({ ShardId }: Shard, records: readonly StreamRecord[]) {
+  async #deliver({ ShardId }: Shard, records: readonly StreamRecord[]) {
+    const { streamArn, patterns, batchSize } = this.#source;
+    const done = ({ dynamodb }: StreamRecord) =>
+      this.#checkpoints.set(this.tableName, ShardId, dynamodb.SequenceNumber);
     const events = records
       .map((record) => ({ ...record, eventSourceARN: streamArn }))
       .filter((record) => patterns.length === 0 || patterns.some((matches) => matches(record)));
     for (let at = 0; at < events.length; at += batchSize) {
       const batch = events.slice(at, at + batchSize);
-      const response = (await target.invoke({ Records: batch })) as DynamoDBBatchResponse | null;
+      const response = (await this.#target.invoke({ Records: batch })) as DynamoDBBatchResponse | null;
       const failures = new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
       const failed = batch.findIndex(({ dynamodb }) => failures.has(dynamodb.SequenceNumber));
-      const done = failed < 0 ? batch.length : failed;
-      const last = batch[done - 1];
-      if (last !== undefined) checkpoints.set(tableName, ShardId, last.dynamodb.SequenceNumber);
-      if (failed >= 0) throw new Error(`${target.definition.name} failed for ${failures.size} records.`);
+      const last = failed < 0 ? batch.at(-1) : batch[failed - 1];
+      if (last !== undefined) done(last);
+      if (failed >= 0) throw new Error(`${this.#target.definition.name} failed for ${failures.size} records.`);
     }
-    checkpoints.set(tableName, ShardId, records.at(-1)!.dynamodb.SequenceNumber);
+    done(records.at(-1)!);
   }
 }
 

@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 const here = import.meta.dirname;
 const requirements = join(here, 'requirements.txt');

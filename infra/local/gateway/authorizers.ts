@@ -1,7 +1,7 @@
 import { isAllowed, type PolicyStatement } from '../iam/policy.ts';
 import { FunctionError } from '../lambda/function-error.ts';
-import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition } from '../template/api-definition.ts';
+import type { AccountContext } from '../template/resource-types.ts';
 import { GatewayProblem } from './gateway-answer.ts';
 import type { AuthorizerContext, GatewayRequest } from './gateway-request.ts';
 

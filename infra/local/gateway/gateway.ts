@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { readBody, splitTarget } from '../http-server.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
-import type { AccountContext } from '../template/account-context.ts';
+import { readBody, splitTarget } from '../service/http-server.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
 import type { TemplateContext } from '../template/mapping-template.ts';
+import type { AccountContext } from '../template/resource-types.ts';
 import { createAuthorizers } from './authorizers.ts';
 import { type Answer, GatewayProblem, gatewayAnswer, renderResponse } from './gateway-answer.ts';
 import type { GatewayRequest } from './gateway-request.ts';
@@ -21,7 +21,7 @@ const maxBodyBytes = 10 * 1024 * 1024;
 const maxHeadBytes = 10_240;
 
 /** The local gateway: answers requests, and connections that do not speak HTTP. */
-export interface Gateway {
+interface Gateway {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   handleUnreadable(error: NodeJS.ErrnoException, socket: Socket): void;
 }

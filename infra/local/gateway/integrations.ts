@@ -1,6 +1,6 @@
 import { FunctionError } from '../lambda/function-error.ts';
-import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
+import type { AccountContext } from '../template/resource-types.ts';
 import { isBinaryMediaType } from './binary-media-types.ts';
 import { type Answer, GatewayProblem } from './gateway-answer.ts';
 import { type ProxyRequest, proxyEvent } from './proxy-event.ts';

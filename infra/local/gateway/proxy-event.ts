@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { decodeComponent } from '../http-server.ts';
-import type { AccountContext } from '../template/account-context.ts';
+import { decodeComponent } from '../service/http-server.ts';
 import type { ApiDefinition } from '../template/api-definition.ts';
+import type { AccountContext } from '../template/resource-types.ts';
 import { isBinaryMediaType } from './binary-media-types.ts';
 import type { AuthorizerContext, GatewayRequest } from './gateway-request.ts';
 

@@ -1,4 +1,4 @@
-import { decodeComponent } from '../http-server.ts';
+import { decodeComponent } from '../service/http-server.ts';
 import type { ResourceDefinition } from '../template/api-definition.ts';
 
 /**

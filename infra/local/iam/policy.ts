@@ -1,4 +1,4 @@
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 /** One statement of an IAM policy, its intrinsics resolved. */
 export interface PolicyStatement {

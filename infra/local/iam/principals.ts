@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { owner } from './owner.ts';
 import { type AccessRequest, isAllowed, type PolicyStatement } from './policy.ts';
 import type { Credentials } from './sigv4.ts';
 
@@ -13,6 +12,12 @@ export interface Principal {
 
 /** All of them, by access key id. */
 export type Principals = ReadonlyMap<string, Principal>;
+
+/** The keys of the account's owner, who may do everything. DynamoDB Local knows no others. */
+export const owner: Credentials = {
+  accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? 'local',
+  secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? 'local',
+};
 
 /** A session of the role with new keys, so that requests made with them are known as its. */
 export function assumeRole(roleArn: string, sessionName: string, statements: readonly PolicyStatement[]): Principal {

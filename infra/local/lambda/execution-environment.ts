@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { compileCache } from '../compile-cache.ts';
+import { compileCache } from '../cache/compile-cache.ts';
 import type { FunctionDefinition } from '../template/deployment.ts';
 import { FunctionError } from './function-error.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
@@ -37,14 +37,7 @@ export function startExecutionEnvironment(
   variables: Readonly<Record<string, string>>,
   log: (line: string) => void,
 ): ExecutionEnvironment {
-  const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
-    workerData: { directory: definition.directory, handler: definition.handler } satisfies WorkerSettings,
-    env: { ...runtimeVariables(definition), ...variables, ...definition.environment },
-    argv: [],
-    resourceLimits: { maxOldGenerationSizeMb: definition.memoryMegabytes },
-    stdout: true,
-    stderr: true,
-  });
+  const worker = startWorker(definition, variables);
   forwardLines(worker.stdout, log);
   forwardLines(worker.stderr, log);
 
@@ -102,6 +95,17 @@ export function startExecutionEnvironment(
       answered = undefined;
     }
   }
+}
+
+function startWorker(definition: FunctionDefinition, variables: Readonly<Record<string, string>>): Worker {
+  return new Worker(new URL('./lambda-worker.ts', import.meta.url), {
+    workerData: { directory: definition.directory, handler: definition.handler } satisfies WorkerSettings,
+    env: { ...runtimeVariables(definition), ...variables, ...definition.environment },
+    argv: [],
+    resourceLimits: { maxOldGenerationSizeMb: definition.memoryMegabytes },
+    stdout: true,
+    stderr: true,
+  });
 }
 
 /** Only complete lines: what a killed thread printed last may be missing. */

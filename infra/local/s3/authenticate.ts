@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal, Principals } from '../iam/principals.ts';
 import { isSignedBy, readSignatureClaim, type SignatureClaim, type SignedRequest } from '../iam/sigv4.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../service/refusal.ts';
 
 const oneWeekSeconds = 604_800;
 /** How far the clocks of signer and store may be apart. */

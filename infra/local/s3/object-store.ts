@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { decodeComponent, type HttpServer, readBody, splitTarget, startHttpServer } from '../http-server.ts';
 import { isDenied } from '../iam/policy.ts';
 import type { Principals } from '../iam/principals.ts';
-import { Refusal } from '../refusal.ts';
+import { decodeComponent, type HttpServer, readBody, splitTarget, startHttpServer } from '../service/http-server.ts';
+import { Refusal } from '../service/refusal.ts';
 import type { BucketDefinition } from '../template/deployment.ts';
 import { authenticate } from './authenticate.ts';
 import { memoryObjects, type ObjectFiles, type StoredObject } from './object-files.ts';
@@ -34,87 +34,122 @@ export function startObjectStore(options: {
   readonly files?: ObjectFiles;
   readonly now?: () => number;
 }): Promise<HttpServer> {
-  const { buckets, principals, files = memoryObjects(), now = Date.now } = options;
+  const store = { files: memoryObjects(), now: Date.now, ...options };
   return startHttpServer(0, async (request, response) => {
     const requestId = randomUUID();
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('Server', 'AmazonS3');
     try {
-      await serve(request, response);
+      if (request.method === 'OPTIONS') response.writeHead(200, corsHeaders).end();
+      else await serve(store, await readCall(store, request), response);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       response.writeHead(error.status, { 'Content-Type': 'application/xml' });
       response.end(request.method === 'HEAD' ? undefined : errorXml(error, requestId));
     }
   });
+}
 
-  async function serve(request: IncomingMessage, response: ServerResponse) {
-    if (request.method === 'OPTIONS') return void response.writeHead(200, corsHeaders).end();
-    const { path, search } = splitTarget(request.url ?? '/');
-    const { method = 'GET', headers } = request;
-    const query = groupPairs(new URLSearchParams(search));
-    const body = await readBody(request, maxObjectBytes);
-    if (body === undefined) {
-      throw new Refusal('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
-    }
-    const signed = { request: { method, path, query, headers }, body, now: now() };
-    const { principal, claim } = await authenticate(signed, principals);
-    const [, bucketName = '', ...segments] = path.split('/');
-    const key = segments.map(decodeComponent).join('/');
-    const bucket = buckets.find(({ name }) => name === bucketName);
-    const action = actions[method];
-    if (bucket === undefined) throw new Refusal('NoSuchBucket', 'The specified bucket does not exist', 404);
-    const bucketArn = `arn:aws:s3:::${bucketName}`;
-    const mayDo = ({ prefix, ...access }: { action: string; resource: string; prefix?: string }) => {
+type Store = Required<Parameters<typeof startObjectStore>[0]>;
+
+/** A request that is signed, for a bucket that is there. */
+interface ObjectCall {
+  readonly request: IncomingMessage;
+  readonly body: Buffer;
+  readonly query: Readonly<Record<string, string | string[]>>;
+  readonly bucket: string;
+  /** Empty for the bucket itself. */
+  readonly key: string;
+  /** Whether role and bucket allow it: with the key, that object; without, the bucket itself. */
+  mayDo(action: string, key?: string, prefix?: string): boolean;
+}
+
+async function readCall({ buckets, principals, now }: Store, request: IncomingMessage): Promise<ObjectCall> {
+  const { path, search } = splitTarget(request.url ?? '/');
+  const { method = 'GET', headers } = request;
+  const query = groupPairs(new URLSearchParams(search));
+  const body = await readBody(request, maxObjectBytes);
+  if (body === undefined) throw new Refusal('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
+  const signed = { request: { method, path, query, headers }, body, now: now() };
+  const { principal, claim } = await authenticate(signed, principals);
+  const [, bucketName = '', ...segments] = path.split('/');
+  const bucket = buckets.find(({ name }) => name === bucketName);
+  if (bucket === undefined) throw new Refusal('NoSuchBucket', 'The specified bucket does not exist', 404);
+  return {
+    request,
+    body,
+    query,
+    bucket: bucketName,
+    key: segments.map(decodeComponent).join('/'),
+    mayDo(action, key, prefix) {
+      const resource = `arn:aws:s3:::${bucketName}${key === undefined ? '' : `/${key}`}`;
       const conditions = {
         ...(prefix !== undefined && { 's3:prefix': prefix }),
         // On this machine the loopback interface takes the place of TLS.
         'aws:SecureTransport': 'true',
         's3:signatureAge': String(now() - claim.date.getTime()),
       };
-      return principal.mayDo({ ...access, conditions }) && !isDenied(bucket.policy, { ...access, conditions });
-    };
-    if (key === '' && method === 'GET' && query.versions !== undefined) {
-      const prefix = String(query.prefix ?? '');
-      if (!mayDo({ action: 's3:ListBucketVersions', resource: bucketArn, prefix })) throw accessDenied();
-      const versions = await listVersions(files, `${bucketName}/${prefix}`);
-      return sendXml(response, versionsXml(bucketName, versions, query));
-    }
-    if (key === '' && method === 'POST' && query.delete !== undefined) {
-      const refused: string[] = [];
-      for (const { key, version } of readDeletions(body.toString())) {
-        const deletion = version === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion';
-        if (!mayDo({ action: deletion, resource: `${bucketArn}/${key}` })) refused.push(key);
-        else if (version === undefined) await putMarker(files, `${bucketName}/${key}`, now());
-        else await removeVersion(files, `${bucketName}/${key}`, version);
-      }
-      const errors = refused.map((key) => `<Error><Key>${escapeXml(key)}</Key><Code>AccessDenied</Code></Error>`);
-      return sendXml(response, `<DeleteResult>${errors.join('')}</DeleteResult>`);
-    }
-    if (action === undefined || key === '') {
-      throw new Refusal('NotImplemented', 'The local store does not know this request.', 501);
-    }
-    if (!mayDo({ action, resource: `${bucketArn}/${key}` })) throw accessDenied();
-    const name = `${bucketName}/${key}`;
-    if (method === 'PUT') {
-      const content = decodeChunks(request, body);
-      requireChecksum(headers['x-amz-checksum-sha256'], content);
-      const contentType = headers['content-type'] ?? 'application/octet-stream';
-      await putVersion(files, name, { content, contentType, modified: new Date(now()).toUTCString() }, now());
-      response.writeHead(200, { ETag: entityTag(content) }).end();
-    } else if (method === 'DELETE') {
-      await putMarker(files, name, now());
-      response.writeHead(204).end();
-    } else {
-      const stored = await files.read(name);
-      if (stored !== undefined && stored.isMarker !== true) return sendObject(request, response, { stored, query });
-      // S3 says that an object does not exist only to those who may list the bucket.
-      if (mayDo({ action: 's3:ListBucket', resource: bucketArn })) {
-        throw new Refusal('NoSuchKey', 'The specified key does not exist.', 404);
-      }
-      throw accessDenied();
-    }
+      return (
+        principal.mayDo({ action, resource, conditions }) && !isDenied(bucket.policy, { action, resource, conditions })
+      );
+    },
+  };
+}
+
+async function serve(store: Store, call: ObjectCall, response: ServerResponse): Promise<void> {
+  const { request, query, key } = call;
+  const { method = 'GET' } = request;
+  if (key === '' && method === 'GET' && query.versions !== undefined) return serveVersions(store, call, response);
+  if (key === '' && method === 'POST' && query.delete !== undefined) return deleteObjects(store, call, response);
+  const action = actions[method];
+  if (action === undefined || key === '') {
+    throw new Refusal('NotImplemented', 'The local store does not know this request.', 501);
   }
+  if (!call.mayDo(action, key)) throw accessDenied();
+  if (method === 'PUT') return putObject(store, call, response);
+  if (method !== 'DELETE') return getObject(store, call, response);
+  await putMarker(store.files, `${call.bucket}/${key}`, store.now());
+  response.writeHead(204).end();
+}
+
+async function serveVersions({ files }: Store, { bucket, query, mayDo }: ObjectCall, response: ServerResponse) {
+  const prefix = String(query.prefix ?? '');
+  if (!mayDo('s3:ListBucketVersions', undefined, prefix)) throw accessDenied();
+  const versions = await listVersions(files, `${bucket}/${prefix}`);
+  sendXml(response, versionsXml(bucket, versions, query));
+}
+
+async function deleteObjects({ files, now }: Store, { body, bucket, mayDo }: ObjectCall, response: ServerResponse) {
+  const refused: string[] = [];
+  for (const { key, version } of readDeletions(body.toString())) {
+    const action = version === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion';
+    if (!mayDo(action, key)) refused.push(key);
+    else if (version === undefined) await putMarker(files, `${bucket}/${key}`, now());
+    else await removeVersion(files, `${bucket}/${key}`, version);
+  }
+  const errors = refused.map((key) => `<Error><Key>${escapeXml(key)}</Key><Code>AccessDenied</Code></Error>`);
+  sendXml(response, `<DeleteResult>${errors.join('')}</DeleteResult>`);
+}
+
+async function putObject({ files, now }: Store, { request, body, bucket, key }: ObjectCall, response: ServerResponse) {
+  const content = decodeChunks(request, body);
+  requireChecksum(request.headers['x-amz-checksum-sha256'], content);
+  const contentType = request.headers['content-type'] ?? 'application/octet-stream';
+  const modified = new Date(now()).toUTCString();
+  await putVersion(files, `${bucket}/${key}`, { content, contentType, modified }, now());
+  response.writeHead(200, { ETag: entityTag(content) }).end();
+}
+
+async function getObject(
+  { files }: Store,
+  { request, query, bucket, key, mayDo }: ObjectCall,
+  response: ServerResponse,
+) {
+  const stored = await files.read(`${bucket}/${key}`);
+  if (stored !== undefined && stored.isMarker !== true) return sendObject(request, response, { stored, query });
+  // S3 says that an object does not exist only to those who may list the bucket.
+  if (mayDo('s3:ListBucket')) throw new Refusal('NoSuchKey', 'The specified key does not exist.', 404);
+  throw accessDenied();
 }
 
 function accessDenied(): Refusal {
@@ -215,7 +250,7 @@ function decodeChunks(request: IncomingMessage, body: Buffer): Buffer {
 
 /** A checksum counts as a header only; S3 ignores one in the query. */
 function requireChecksum(declared: string | string[] | undefined, content: Buffer) {
-  if (declared === undefined || createHash('sha256').update(content).digest('base64') === declared) return;
+  if (declared === undefined || hash('sha256', content, 'base64') === declared) return;
   throw new Refusal('BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
 }
 
@@ -227,5 +262,5 @@ function groupPairs(pairs: URLSearchParams): Record<string, string | string[]> {
 }
 
 function entityTag(content: Buffer): string {
-  return `"${createHash('md5').update(content).digest('hex')}"`;
+  return `"${hash('md5', content)}"`;
 }

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readJsonFile, writeJsonFile } from '../../json-file.ts';
-import type { HttpServer } from '../http-server.ts';
+import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
 import type { Principals } from '../iam/principals.ts';
-import { type JsonCall, startJsonService } from '../json-service.ts';
-import { Refusal } from '../refusal.ts';
+import type { HttpServer } from '../service/http-server.ts';
+import { type JsonCall, startJsonService } from '../service/json-service.ts';
+import { Refusal } from '../service/refusal.ts';
 
 /** The local Secrets Manager: the part that reads and rotates secrets. */
 export interface SecretStore extends HttpServer {

@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EventMessage } from '../../event-message.ts';
+import type { EventMessage } from '../../commands/event-message.ts';
 import type { Message, Queue } from './queue.ts';
 
 /**
  * What became of the events of one call; those neither accepted nor failed wait for their next
  * delivery.
  */
-export interface Delivery {
+interface Delivery {
   readonly accepted: number;
   readonly pending: number;
   readonly failures: readonly { readonly messageId: string; readonly reason: string }[];
 }
 
 /** A message that was given up: by its queue, or by the function that could not apply it. */
-export interface DeadLetter {
+interface DeadLetter {
   /** The message's id in the queue that it was sent to. */
   readonly messageId: string;
   readonly body: string;
@@ -32,7 +32,7 @@ export interface EventIntake {
 }
 
 /** The queues through which an event goes. */
-export interface EventQueues {
+interface EventQueues {
   readonly events: Queue;
   /** Takes the events that the function puts aside. */
   readonly waiting: Queue;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { EventSourceDefinition } from '../template/deployment.ts';
-import { md5 } from './md5.ts';
 import type { Message, Queue } from './queue.ts';
 
 /** As many invocations at a time as one machine does well, where the template allows more. */
@@ -97,7 +96,7 @@ function toRecord(message: Message, queueArn: string): SQSRecord {
     messageAttributes: Object.fromEntries(
       Object.entries(attributes).map(([name, stringValue]) => [name, { stringValue, dataType: 'String' }]),
     ),
-    md5OfBody: md5(body),
+    md5OfBody: hash('md5', body),
     eventSource: 'aws:sqs',
     eventSourceARN: queueArn,
     awsRegion: queueArn.split(':')[3] ?? '',

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJsonFile, writeJsonFile } from '../../json-file.ts';
+import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
 
 /** What of a message outlives the process. */
 export interface StoredMessage {

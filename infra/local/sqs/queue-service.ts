@@ -1,11 +1,11 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
-import type { HttpServer } from '../http-server.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 import type { Principals } from '../iam/principals.ts';
-import { type JsonCall, startJsonService } from '../json-service.ts';
-import { Refusal } from '../refusal.ts';
+import type { HttpServer } from '../service/http-server.ts';
+import { type JsonCall, startJsonService } from '../service/json-service.ts';
+import { Refusal } from '../service/refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
-import { md5 } from './md5.ts';
 import { messageFiles } from './message-files.ts';
 import { type Message, maxMessageBytes, Queue } from './queue.ts';
 
@@ -113,7 +113,7 @@ const operations: Readonly<Record<string, (queue: Queue, parameters: any) => obj
     for (const message of messages) releaseAfter(queue, message, seconds);
     const Messages = messages.map(({ messageId, body }) => ({
       ...{ MessageId: messageId, ReceiptHandle: messageId, Body: body },
-      MD5OfBody: md5(body),
+      MD5OfBody: hash('md5', body),
     }));
     return Messages.length === 0 ? {} : { Messages };
   },
@@ -156,7 +156,7 @@ function sendMessage(queue: Queue, parameters: SendMessageRequest) {
   });
   return {
     MessageId: messageId,
-    MD5OfMessageBody: md5(MessageBody),
+    MD5OfMessageBody: hash('md5', MessageBody),
     ...(sequenceNumber !== undefined && { SequenceNumber: sequenceNumber }),
   };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../service/refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import type { MessageFiles, StoredMessage } from './message-files.ts';
 
 /** What a sender gives. */
-export interface NewMessage {
+interface NewMessage {
   readonly body: string;
   /** Message attributes of type String. */
   readonly attributes?: Readonly<Record<string, string>>;

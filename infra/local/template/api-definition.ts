@@ -1,4 +1,4 @@
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 import { isAllowed } from '../iam/policy.ts';
 import { checkTemplate } from './mapping-template.ts';
 import { readRole } from './role.ts';

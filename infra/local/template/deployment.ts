@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { CreateTableCommandInput, TimeToLiveSpecification } from '@aws-sdk/client-dynamodb';
-import { SetupProblem } from '../../setup-problem.ts';
-import { type RecordPattern, readPattern } from '../dynamodb/record-pattern.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 import { checkStatements, isAllowed, type PolicyStatement } from '../iam/policy.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
+import { type RecordPattern, readPattern } from './record-pattern.ts';
 import { readRole } from './role.ts';
 import type { ResolvedTemplate, Resource } from './template.ts';
 
@@ -82,12 +82,12 @@ export interface StreamSourceDefinition {
 }
 
 /** A rule that calls a function again and again. */
-export interface ScheduleDefinition {
+interface ScheduleDefinition {
   readonly minutes: number;
   readonly functionArn: string;
 }
 
-export interface SecretDefinition {
+interface SecretDefinition {
   readonly arn: string;
   /** Makes its versions after the first. */
   readonly rotationFunctionArn: string;
@@ -102,7 +102,7 @@ export interface AssetManifest {
 }
 
 /** The assets manifest and the directory that its paths are relative to. */
-export interface Assets {
+interface Assets {
   readonly manifest: AssetManifest;
   readonly directory: string;
 }

@@ -1,4 +1,4 @@
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 /** The values of `$context` by their path: `requestId`, `error.messageString`. */
 export type TemplateContext = Readonly<Record<string, string>>;

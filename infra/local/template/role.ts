@@ -1,4 +1,4 @@
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 import { checkStatements, type PolicyStatement } from '../iam/policy.ts';
 import type { Resource } from './template.ts';
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
-import { findOrMakeAssemblies, type NewAssembly } from '../assemblies.ts';
-import { compileCache } from '../compile-cache.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
+import { findOrMakeAssemblies, type NewAssembly } from '../cache/assemblies.ts';
+import { compileCache } from '../cache/compile-cache.ts';
 import type { AssetManifest } from './deployment.ts';
 import type { Template } from './template.ts';
 

@@ -1,5 +1,5 @@
-import { SetupProblem } from '../../setup-problem.ts';
-import type { AccountContext } from './account-context.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
+import type { AccountContext } from './resource-types.ts';
 import { type ResourceIdentity, resourceTypes } from './resource-types.ts';
 
 /** The parts of a CloudFormation template that are read here. */

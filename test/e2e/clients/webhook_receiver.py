@@ -1,4 +1,4 @@
-"""A receiver of webhooks that verifies them with the Python that docs/webhooks.md gives to receivers.
+"""A receiver of webhooks that verifies them with the Python that docs/guides/webhooks.md gives to receivers.
 
 usage: webhook_receiver.py STACK_JSON      (a local stack that was started with --deliver-webhooks)
 """
@@ -12,7 +12,7 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-page = (Path(__file__).parents[3] / "docs/webhooks.md").read_text()
+page = (Path(__file__).parents[3] / "docs/guides/webhooks.md").read_text()
 snippet = {}
 exec(re.search(r"^```python\n(.*?)^```$", page, re.S | re.M)[1], snippet)
 verify = snippet["verify"]

@@ -7,7 +7,7 @@ import { batchList } from '../../../functions/data/columns/lists.ts';
 import { planRowReads } from '../../../functions/data/lists/plan.ts';
 import type { BatchRow } from '../../../functions/schemas/batch.ts';
 import { type TableNames, tables } from '../../../functions/tables.ts';
-import { owner } from '../../../infra/local/iam/owner.ts';
+import { owner } from '../../../infra/local/iam/principals.ts';
 import type { LocalStack } from '../../../infra/local/local-stack.ts';
 import { benchBatches } from '../../bench/bench-rows.ts';
 import { loadList } from '../../support/load-list.ts';
@@ -21,7 +21,7 @@ interface Page {
   /** What its reader does. */
   readonly open: () => Promise<unknown>;
   readonly query: { readonly status?: string; readonly offset?: number };
-  /** The row of docs/performance.md that bounds its read units. */
+  /** The row of docs/reference/performance.md that bounds its read units. */
   readonly figure: string;
   /** Counts by status are asked for where the filters change. */
   readonly isCounted?: true;
@@ -212,9 +212,9 @@ async function load(stack: LocalStack, userId: string, newest: readonly BatchRow
   return Count;
 }
 
-/** Read units of a page of 100 among 100,000 batches, by the names in docs/performance.md. */
+/** Read units of a page of 100 among 100,000 batches, by the names in performance.md. */
 function publishedUnits(): Readonly<Record<string, number>> {
-  const file = new URL('../../../docs/performance.json', import.meta.url);
+  const file = new URL('../../../docs/reference/performance.json', import.meta.url);
   const figures: { name: string; readUnits: number }[] = JSON.parse(readFileSync(file, 'utf8')).lists[size];
   return Object.fromEntries(figures.map(({ name, readUnits }) => [name, readUnits]));
 }

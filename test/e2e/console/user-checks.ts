@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sequenceWith } from '../../support/sequence-text.ts';
 import type { Check } from '../page/run-checks.ts';
 import type { Laboratory } from './laboratory.ts';
@@ -94,6 +95,9 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       await page.choose('Filter');
       await page.fill('Tag', tag);
       await page.fill('Status', 'PENDING');
+      // What is typed stays while the list is read again, each time by two calls.
+      const reads = () => page.requested.filter((url) => url.includes('/api/v1/batches?')).length;
+      for (const before = reads(); reads() < before + 3; ) await sleep(100);
       await page.choose('Apply');
       await page.waitFor(`document.querySelectorAll('td .id a').length === 1`);
       const hash = await page.evaluate<string>('location.hash');

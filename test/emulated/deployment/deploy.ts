@@ -1,7 +1,7 @@
 import { equal, rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { stackOutputs } from '../../../infra/aws-cli.ts';
+import { stackOutputs } from '../../../infra/commands/aws-cli.ts';
 import { assetBucket, type EmulatedAws, objectStore, readTemplate, uploadAssets } from './emulated-aws.ts';
 import { fitTemplate, refusedResources } from './emulated-template.ts';
 

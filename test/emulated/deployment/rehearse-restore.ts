@@ -20,8 +20,8 @@ interface Rehearsal {
 }
 
 /**
- * What docs/restoring.md says, in its order, after rows were lost. The emulator restores what a
- * table has now, whatever the time: so the loss comes after the restore, in the old tables.
+ * Follows docs/guides/restoring.md, in its order, after rows were lost. The emulator restores what
+ * a table has now, whatever the time: so the loss comes after the restore, in the old tables.
  */
 export async function rehearseRestore({ aws, user, folder, assemblyOf }: Rehearsal) {
   const run = (script: string, ...parameters: string[]) =>

@@ -9,7 +9,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { batchStatusNames, finalBatchStatuses, finalJobStatuses, jobStatusNames } from '../../../functions/statuses.ts';
-import { readPattern } from '../../../infra/local/dynamodb/record-pattern.ts';
+import { readPattern } from '../../../infra/local/template/record-pattern.ts';
 import { synthesize } from '../../support/synthesize.ts';
 
 interface Case {

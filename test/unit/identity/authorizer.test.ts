@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tokenPattern } from '../../../infra/api-body.ts';
+import { tokenPattern } from '../../../infra/stack/api-body.ts';
 import { lambdaContext } from '../../support/gateway-event.ts';
 import { audience, issuer, issuerKey, signedToken, validClaims } from '../../support/token-issuer.ts';
 

@@ -311,7 +311,7 @@ class TestDocuments:
 
     def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
         """It survives its own `run`, reports faults, and gives its batch back at its end."""
-        program = (repository / "docs/worker.py").read_text()
+        program = (repository / "docs/guides/worker.py").read_text()
         line = '    return {"counter": {"000": job["runs"] or 100}}\n'
         assert line in program
         failing = """    if job["runs"] == 7: raise JobFault("Seven is too many.")

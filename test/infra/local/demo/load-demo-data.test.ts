@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { eventMessage } from '../../../../infra/event-message.ts';
-import { openDataFolder } from '../../../../infra/local/data-folder.ts';
+import { eventMessage } from '../../../../infra/commands/event-message.ts';
 import { demoData } from '../../../../infra/local/demo/demo-data.ts';
 import { loadDemoData } from '../../../../infra/local/demo/load-demo-data.ts';
+import { openDataFolder } from '../../../../infra/local/folder/data-folder.ts';
 import type { LocalStack } from '../../../../infra/local/local-stack.ts';
 
 type Deliver = LocalStack['events']['deliver'];

@@ -5,9 +5,9 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../../../infra/local/gateway/gateway.ts';
 import { findResource } from '../../../../infra/local/gateway/routing.ts';
-import { type HttpServer, startHttpServer } from '../../../../infra/local/http-server.ts';
 import { FunctionError } from '../../../../infra/local/lambda/function-error.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
+import { type HttpServer, startHttpServer } from '../../../../infra/local/service/http-server.ts';
 import type {
   ApiDefinition,
   MethodDefinition,

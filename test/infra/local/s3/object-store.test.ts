@@ -15,11 +15,11 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteVersions, listVersions } from '../../../../functions/data/batches/erase-results.ts';
-import type { HttpServer } from '../../../../infra/local/http-server.ts';
 import { isAllowed, type PolicyStatement } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
 import { directoryObjects, memoryObjects } from '../../../../infra/local/s3/object-files.ts';
 import { startObjectStore } from '../../../../infra/local/s3/object-store.ts';
+import type { HttpServer } from '../../../../infra/local/service/http-server.ts';
 
 const bucket = 'results';
 const oldSignatures: PolicyStatement = {

@@ -24,11 +24,11 @@ const lists: readonly (readonly [string, ListDescription])[] = [
 const facetColumns = (list: ListDescription) =>
   Object.values(list.columns).filter((column): column is FacetColumn => column.kind === 'facets');
 
-/** Why a golden value differs, and what to do about it: docs/lists.md has more. */
+/** Why a golden value differs, and what to do about it: docs/reference/lists.md has more. */
 const howTo = `
 What is stored has changed, and earlier releases have written what was stored before.
 - If you did not mean to change it, undo the change: stored rows would be read as something else.
-- If you meant to, follow docs/lists.md:
+- If you meant to, follow docs/reference/lists.md:
   - A further facet goes before the dictionaries. All codes and bytes may change, because the repair rewrites them. If its
     block is full, functions cannot start: requireFormatLimits says which rowsPerBlock fits.
   - Take the new values here, and see that the fingerprint differs. Where no description changed, raise layoutVersion in

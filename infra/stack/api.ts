@@ -1,0 +1,250 @@
+import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  ApiDefinition,
+  type CfnRestApi,
+  EndpointAccessMode,
+  EndpointType,
+  LogGroupLogDestination,
+  type MethodDeploymentOptions,
+  MethodLoggingLevel,
+  SecurityPolicy,
+  SpecRestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import {
+  type FunctionDescription,
+  otherFunctions,
+  type Route,
+  type RouteName,
+  routes,
+} from '../../functions/routes.ts';
+import { apiBody } from './api-body.ts';
+import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
+import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
+import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
+
+interface ApiProps {
+  readonly settings: StageSettings;
+  readonly resources: UsableResources;
+  readonly tokenIssuer: TokenIssuer;
+  /** Undefined: nobody can sign in at the console. */
+  readonly consoleSignIn: ConsoleSignIn | undefined;
+}
+
+/**
+ * The first segment of every path: one of the public clients puts it behind the base URL, others
+ * have it in theirs.
+ */
+const stageName = 'core-fast';
+
+/**
+ * How long the gateway keeps the authorizer's answer for a token. Functions check the token's
+ * expiry themselves.
+ */
+const authorizerCacheTime = Duration.seconds(60);
+
+/** How long a link to a job's results is valid. */
+const resultsLinkValidity = Duration.minutes(5);
+
+type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
+
+/**
+ * The REST API, whose body holds the routes, the authorizer in front of those that are not public,
+ * and the gateway's own answers; and a function for each route.
+ */
+export class Api extends Construct {
+  readonly restApi: SpecRestApi;
+  /** Without a trailing slash: a route's path follows it. */
+  readonly url: string;
+  readonly accessLog: LogGroup;
+  /** Why an authorizer or an integration failed, in the gateway's own words. */
+  readonly errorLog: LogGroup;
+  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+
+  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer, consoleSignIn }: ApiProps) {
+    super(scope, id);
+    const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
+      authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
+      getConsole: consoleEnvironment(tokenIssuer, consoleSignIn),
+      getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
+    };
+    const { authorizer, methodNotAllowed } = otherFunctions;
+    this.functions = Object.fromEntries(
+      Object.entries<FunctionDescription>({ authorizer, methodNotAllowed, ...routes }).map(([name, description]) => [
+        name,
+        new ServiceFunction(this, capitalize(name), {
+          function: description,
+          resources,
+          settings,
+          reserved: reservedFor(name as FunctionName, settings),
+          environment: configuration[name as FunctionName] ?? {},
+        }),
+      ]),
+    ) as typeof this.functions;
+    this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
+    this.restApi = createRestApi(this, settings);
+    this.errorLog = createErrorLog(this, this.restApi, settings);
+    const { region, urlSuffix } = Stack.of(this);
+    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
+  }
+}
+
+function consoleEnvironment(
+  { issuer, audience }: TokenIssuer,
+  signIn: ConsoleSignIn | undefined,
+): Record<string, string> {
+  if (signIn === undefined) return { ISSUER: issuer };
+  const { clientId, tokenOrigin } = signIn;
+  return {
+    ISSUER: issuer,
+    CONSOLE_CLIENT_ID: clientId,
+    // Cognito's tokens are for the client that asks. Others name an API, which they are asked for.
+    ...(tokenOrigin === undefined ? { CONSOLE_AUDIENCE: audience.split(',')[0]! } : { TOKEN_ORIGIN: tokenOrigin }),
+  };
+}
+
+function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {
+  if (settings.reserved === undefined || !openFunctions.includes(name)) return undefined;
+  if (name === 'authorizer') return settings.reserved.authorizer;
+  return burstOf(name === 'methodNotAllowed' ? undefined : routes[name], settings);
+}
+
+function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
+  const { partition, region, stackName } = Stack.of(api);
+  const body = apiBody({
+    title: stackName,
+    authorizerCacheSeconds: authorizerCacheTime.toSeconds(),
+    role: createGatewayRole(api).roleArn,
+    invocationUri: (name) =>
+      `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${api.functions[name].functionArn}/invocations`,
+  });
+  const restApi = new SpecRestApi(api, 'RestApi', {
+    restApiName: stackName,
+    apiDefinition: ApiDefinition.fromInline(body),
+    endpointTypes: [EndpointType.REGIONAL],
+    // An import creates an edge endpoint where it is not asked for another.
+    parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
+    // The body has both, too: an import reads them there, CloudFormation here.
+    minCompressionSize: Size.bytes(body['x-amazon-apigateway-minimum-compression-size']),
+    binaryMediaTypes: body['x-amazon-apigateway-binary-media-types'],
+    // API Gateway needs one role for the whole account and region to write logs. It outlives the
+    // stack, as others may rely on it.
+    cloudWatchRole: true,
+    cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+    deployOptions: {
+      stageName,
+      tracingEnabled: true,
+      ...methodSettings(settings),
+      methodOptions: ratesOfRoutes(settings),
+      accessLogDestination: new LogGroupLogDestination(api.accessLog),
+      accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogEntry)),
+    },
+  });
+  restApi.node.tryRemoveChild('Endpoint');
+  // Without these a regional endpoint accepts TLS 1.0. Strict: the name in the TLS handshake must
+  // be the endpoint's own.
+  const cfnRestApi = restApi.node.defaultChild as CfnRestApi;
+  cfnRestApi.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
+  cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
+  acknowledgeFindings(restApi);
+  return restApi;
+}
+
+/** What holds for the methods of a route, or of all that have no settings of their own. */
+function methodSettings(settings: StageSettings, route?: Route): MethodDeploymentOptions {
+  return {
+    // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing
+    // reads them.
+    metricsEnabled: false,
+    // Errors only, never data. Nothing else records why an authorizer or an integration failed.
+    loggingLevel: MethodLoggingLevel.ERROR,
+    dataTraceEnabled: false,
+    throttlingRateLimit: settings.throttle[route === undefined ? 'others' : rateClass(route)],
+    throttlingBurstLimit: burstOf(route, settings),
+  };
+}
+
+/** A method with settings of its own takes none from the stage, so each has them all. */
+function ratesOfRoutes(settings: StageSettings): Record<string, MethodDeploymentOptions> {
+  return Object.fromEntries(
+    Object.values<Route>(routes)
+      .filter((route) => rateClass(route) !== 'others')
+      .map((route) => [`${route.path}/${route.method}`, methodSettings(settings, route)]),
+  );
+}
+
+function acknowledgeFindings(restApi: SpecRestApi) {
+  Validations.of(restApi).acknowledge(
+    {
+      id: 'AwsSolutions-APIG2',
+      reason:
+        'The functions validate, and report all faults of a request at once; the gateway would report one, in another form.',
+    },
+    {
+      id: 'AwsSolutions-APIG3',
+      reason:
+        'A web ACL with its rules and its cost belongs to the account; it can be associated with the stage from outside.',
+    },
+    {
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+      reason: 'AWS made this policy for this very role: API Gateway writes its logs with it.',
+    },
+  );
+}
+
+/**
+ * The role in which the gateway calls the functions of the API, and can do nothing else. A
+ * permission for each function would be a resource each.
+ */
+function createGatewayRole(api: Api): Role {
+  const call = new PolicyStatement({
+    actions: ['lambda:InvokeFunction'],
+    resources: Object.values(api.functions).map(({ functionArn }) => functionArn),
+  });
+  return new Role(api, 'GatewayRole', {
+    assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+    inlinePolicies: { CallFunctions: new PolicyDocument({ statements: [call] }) },
+  });
+}
+
+/** API Gateway would create a log of this name itself, and never delete its lines. */
+function createErrorLog(scope: Construct, restApi: SpecRestApi, settings: StageSettings): LogGroup {
+  const errorLog = new LogGroup(scope, 'ErrorLog', {
+    logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
+    ...logProps(settings),
+  });
+  restApi.deploymentStage.node.addDependency(errorLog);
+  return errorLog;
+}
+
+function logProps(settings: StageSettings) {
+  return { retention: settings.logRetention, removalPolicy: settings.removalPolicy };
+}
+
+/**
+ * One line of the access log: who asked for what, the answer, how long it took and, where the
+ * gateway itself failed, why. The gateway escapes nothing, so texts that callers choose stay out: a
+ * quote in the user agent would make the line unreadable. Clients can choose `requestId`;
+ * `extendedRequestId` is always the gateway's own.
+ */
+const accessLogEntry = {
+  requestId: '$context.requestId',
+  extendedRequestId: '$context.extendedRequestId',
+  traceId: '$context.xrayTraceId',
+  time: '$context.requestTimeEpoch',
+  userId: '$context.authorizer.principalId',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  route: '$context.resourcePath',
+  status: '$context.status',
+  latency: '$context.responseLatency',
+  integrationLatency: '$context.integrationLatency',
+  authorizerLatency: '$context.authorizer.latency',
+  responseLength: '$context.responseLength',
+  responseType: '$context.error.responseType',
+  error: '$context.error.message',
+  integrationError: '$context.integrationErrorMessage',
+};

@@ -1,0 +1,103 @@
+/**
+ * The bundles of all functions, each made by esbuild from its entry: a small ES module that
+ * contains everything it needs, and its source map. Two runs of esbuild make all of them, since
+ * each reads what they share once: a third of the CPU time of a run for each, for the same bytes.
+ * `npm start`, each end-to-end test and each deployment need all of them.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+
+/** Entries are paths in it, without `.ts`. */
+export const functionsDirectory = join(import.meta.dirname, '../../functions');
+
+/** How every function is bundled. */
+export const esModule = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  minify: true,
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+  outExtension: { '.js': '.mjs' },
+} as const satisfies BuildOptions;
+
+/** In Lambda the SDK needs none of its credential chain but the environment. */
+const alias = {
+  '@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/dynamodb/environment-credentials.ts'),
+};
+
+/**
+ * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation;
+ * only the client of S3 loads it at the start. Bundled, it keeps esbuild from leaving out and
+ * joining the SDK's modules: an eighth of the start.
+ */
+const eventStreams = ['@smithy/core/event-streams'];
+
+const ofStack: readonly FunctionDescription[] = Object.values({ ...routes, ...otherFunctions });
+
+const fileNames = ['index.mjs', 'index.mjs.map'];
+/** The contents of bundles, by the path that they are for. */
+const built = new Map<string, Uint8Array>();
+
+/**
+ * Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. Throws when it
+ * loads the client of S3, but its `uses` do not name Results.
+ */
+export function writeBundle({ entry, uses }: FunctionDescription, directory: string) {
+  const beside = dirname(directory);
+  const pathOf = (name: string) => join(beside, folderOf(entry), name);
+  const withS3 = 'Results' in uses;
+  if (!built.has(pathOf('index.mjs'))) {
+    const alike = ofStack.filter((other) => 'Results' in other.uses === withS3).map((other) => other.entry);
+    buildBeside(beside, alike.includes(entry) ? alike : [entry], withS3);
+  }
+  if (!withS3 && Buffer.from(built.get(pathOf('index.mjs.map'))!).includes('/@aws-sdk/client-s3/')) {
+    throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
+  }
+  for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
+}
+
+/**
+ * Each is built for a folder of its own in `parent`, as deep as the folder that it gets to: its
+ * source map names sources relative to it.
+ */
+function buildBeside(parent: string, entries: readonly string[], withS3: boolean) {
+  const { outputFiles } = buildSync({
+    ...esModule,
+    alias,
+    ...(!withS3 && { external: eventStreams }),
+    entryPoints: entries.map((entry) => ({ in: sourceOf(entry), out: `${folderOf(entry)}/index` })),
+    outdir: parent,
+    write: false,
+  });
+  for (const { path, contents } of outputFiles) built.set(path, contents);
+}
+
+/** Writes the code of a page into the folder, `page.js` and `page.css`, for browsers since 2024. */
+export function writePage(browserEntry: string, directory: string) {
+  buildSync({
+    bundle: true,
+    format: 'esm',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+    entryPoints: [{ in: join(functionsDirectory, browserEntry), out: 'page' }],
+    outdir: directory,
+  });
+}
+
+function folderOf(entry: string): string {
+  return entry.replaceAll('/', '-');
+}
+
+function sourceOf(entry: string): string {
+  return join(functionsDirectory, `${entry}.ts`);
+}

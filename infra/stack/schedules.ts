@@ -1,0 +1,34 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Construct } from 'constructs';
+import { otherFunctions } from '../../functions/routes.ts';
+import { ServiceFunction, type UsableResources } from './service-function.ts';
+import type { StageSettings } from './stages.ts';
+
+interface SchedulesProps {
+  readonly resources: UsableResources;
+  readonly settings: StageSettings;
+}
+
+/** Several measurements in each period of a metric: an alarm can ask that they agree. */
+const measurementInterval = Duration.minutes(1);
+
+/** The functions that the clock calls. */
+export class Schedules extends Construct {
+  readonly functions: Readonly<Record<'measureQueues', ServiceFunction>>;
+
+  constructor(scope: Construct, id: string, props: SchedulesProps) {
+    super(scope, id);
+    const measureQueues = new ServiceFunction(this, 'MeasureQueues', {
+      function: otherFunctions.measureQueues,
+      ...props,
+    });
+    new Rule(this, 'EveryMinute', {
+      schedule: Schedule.rate(measurementInterval),
+      // The next minute measures again.
+      targets: [new LambdaFunction(measureQueues, { retryAttempts: 0 })],
+    });
+    this.functions = { measureQueues };
+  }
+}
