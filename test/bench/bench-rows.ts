@@ -8,6 +8,7 @@ import type { JobRow } from '../../functions/schemas/job.ts';
 import { type BatchStatus, type JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
+import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 
 export interface BenchRows {
   /** In creation order. */
@@ -218,15 +219,4 @@ function uuid(random: () => number): string {
       .padStart(8, '0'),
   ).join('');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

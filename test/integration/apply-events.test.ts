@@ -8,9 +8,9 @@ import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { queues } from '../../functions/queues.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { deep, trials } from '../support/depth.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -501,11 +501,7 @@ describe('applyEvents', () => {
 
     it('is finished ten minutes later where the event is not delivered again', async () => {
       await deliver([createWith(many)]);
-      let writes = 0;
-      const dying = interceptedClient(client, async (call) => {
-        if (call.name === 'TransactWriteCommand' && writes++ > 0) throw new Error('killed');
-        return call.send();
-      });
+      const dying = dyingClient(client, 1).client;
       await expect(writeApi(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
         'killed',
       );

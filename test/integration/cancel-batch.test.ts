@@ -4,6 +4,7 @@ import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import { deep } from '../support/depth.ts';
+import { dyingClient, isFinished } from '../support/dying-client.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -40,16 +41,7 @@ describe('cancelBatch', () => {
     for (let most = 0, finished = false; !finished; most++) {
       const user = `dies after ${most}`;
       await writer().createBatch(user, newBatch(1, { jobs: jobs(0, 100), open: true }));
-      let done = 0;
-      const dying = interceptedClient(client, async (call: Call) => {
-        if (call.name !== 'TransactWriteCommand') return call.send();
-        if (done === most) throw new Error('killed');
-        const output = await call.send();
-        done++;
-        return output;
-      });
-      const outcome = await canceler(dying)(user, uuid('b', 1)).catch((error: Error) => error.message);
-      finished = outcome !== 'killed';
+      finished = await isFinished(canceler(dyingClient(client, most).client)(user, uuid('b', 1)));
       const { batches } = await sound(user);
       if (most > 0) expect(batches[0]?.open).toBe(false);
       if (most > 0 && !finished) expect(batches[0]).toMatchObject({ canceling: true, status: 'PENDING' });
@@ -61,12 +53,7 @@ describe('cancelBatch', () => {
   it.each<BatchStatus>(['ERROR', 'CANCELED'])('ends all jobs where the batch becomes %s meanwhile', async (status) => {
     const user = `ends meanwhile ${status}`;
     await writer().createBatch(user, newBatch(1, { jobs: jobs(0, 100) }));
-    let done = 0;
-    const dying = interceptedClient(client, async (call: Call) => {
-      if (call.name === 'TransactWriteCommand' && done++ > 0) throw new Error('killed');
-      return call.send();
-    });
-    await expect(canceler(dying)(user, uuid('b', 1))).rejects.toThrow('killed');
+    await expect(canceler(dyingClient(client, 1).client)(user, uuid('b', 1))).rejects.toThrow('killed');
     const event = { id: 'late', digest: 'late', time: new Date().toISOString().replace('Z', '000Z') };
     await writer().recordBatchStatus(user, uuid('b', 1), { status }, { event });
     const finish = recoverBatch(client, tables, { lists: smallLists(rowsPerBlock) });

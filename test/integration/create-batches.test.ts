@@ -12,6 +12,7 @@ import { Claims } from '../../functions/schemas/claims.ts';
 import { type Answer, ask } from '../support/ask.ts';
 import { deep, rotate } from '../support/depth.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, finalFailures, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -281,11 +282,7 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     const user = newUser();
     const jobs = Array.from({ length: 120 }, () => ({ runs: 5 }));
     const send = async (body: Record<string, unknown>, transactions = Number.POSITIVE_INFINITY) => {
-      let done = 0;
-      const dying = interceptedClient(client, async (call) => {
-        if (writes(call) && done++ >= transactions) throw new Error('killed');
-        return call.send();
-      });
+      const dying = dyingClient(client, transactions).client;
       const create = createBatch(dying, names);
       return create({ userId: user, idempotencyKey: 'k' }, CreateBatchRequest.parse(body), Claims.parse({}));
     };
@@ -474,11 +471,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const batch = await openBatch(user);
     const own = (name: string) => Array.from({ length: 60 }, () => ({ sequence: sequenceText({ name }) }));
     const send = (name: string, transactions = Number.POSITIVE_INFINITY) => {
-      let done = 0;
-      const dying = interceptedClient(client, async (call) => {
-        if (writes(call) && done++ >= transactions) throw new Error('killed');
-        return call.send();
-      });
+      const dying = dyingClient(client, transactions).client;
       const call = { userId: user, idempotencyKey: 'k' };
       return addJobs(dying, names)(call, batch.id, AddJobsRequest.parse(own(name)), { queue_priority: 'MEDIUM' });
     };
@@ -551,18 +544,10 @@ describe('a creation that died on its way', () => {
   it.each([1, 2])('is announced before it begins, and canceled with its jobs: after %i transactions', async (most) => {
     const user = newUser();
     const announced: string[] = [];
-    let done = 0;
-    const dying = interceptedClient(client, async (call) => {
-      if (!writes(call)) return call.send();
-      expect(announced).toHaveLength(1);
-      if (done === most) throw new Error('killed');
-      const output = await call.send();
-      done++;
-      return output;
-    });
-    const create = createBatch(dying, names, {
+    const dying = dyingClient(client, most);
+    const create = createBatch(dying.client, names, {
       async beforeMultiTransaction(userId, batchId) {
-        expect(userId).toBe(user);
+        expect([userId, dying.transactions]).toEqual([user, 0]);
         announced.push(batchId);
       },
     });
@@ -583,13 +568,7 @@ describe('a creation that died on its way', () => {
     const user = newUser();
     const call = { userId: user, idempotencyKey: 'k' };
     const body = CreateBatchRequest.parse(bodyOf({ jobs }));
-    const dyingAfter = (most: number) => {
-      let done = 0;
-      return interceptedClient(client, async (call) => {
-        if (writes(call) && done++ >= most) throw new Error('killed');
-        return call.send();
-      });
-    };
+    const dyingAfter = (most: number) => dyingClient(client, most).client;
     await expect(createBatch(dyingAfter(2), names)(call, body, Claims.parse({}))).rejects.toThrow('killed');
     const { id } = (await sound(user)).batches[0]!;
     await expect(cancelBatch(dyingAfter(1), names)(user, id)).rejects.toThrow('killed');

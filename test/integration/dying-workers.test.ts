@@ -7,6 +7,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../functions/errors.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
+import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 import { deep } from '../support/depth.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -15,15 +16,6 @@ import { seed } from '../support/seed.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables: names } = await ownTables();
-
-/** The same numbers for the same seed. */
-function randomNumbers(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 const batchCount = deep ? 400 : 24;
 const workerCount = deep ? 16 : 8;

@@ -15,16 +15,16 @@ import {
   finalFailures,
   late,
   type Strike,
-  silence,
   startFaultProxy,
   throttles,
+  unanswered,
 } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
-import { useOwnTimeouts } from '../support/own-time.ts';
+import { useNoAnswers } from '../support/own-time.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 import { seed } from '../support/seed.ts';
@@ -117,29 +117,18 @@ async function askUndisturbed(handlers: Handlers, of: Case) {
   return { right: text, calls: proxy.count(of.userId) };
 }
 
-/**
- * The answer where calls are struck by silence. A busy machine can keep DynamoDB Local from
- * answering in time, too, or this process from reading what it answered: that shows nothing of the
- * endpoint, so it is asked again. One that never outlives a single silence is found at the end.
- */
-async function askBySilence(handlers: Handlers, of: Case, which: { from: number; times: number }) {
-  for (let attempt = 1; ; attempt++) {
-    proxy.plan(of.userId, { strike: silence, ...which });
-    const asked = await ask(handlers, of);
-    const isLate = proxy.givenUp(of.userId) > 0 || (asked.statusCode === 504 && which.times === 1);
-    if (!isLate || attempt === 8) return asked;
-  }
-}
-
 const callNumbers = (calls: number) => Array.from({ length: calls }, (_, at) => at + 1);
-const everyFault: [string, Strike][] = Object.entries({ ...throttles, ...failures, ...finalFailures });
+type NamedStrike = readonly [name: string, strike: Strike];
+const noAnswer: NamedStrike = ['no answer', unanswered];
+const everyFault: readonly NamedStrike[] = [
+  ...Object.entries({ ...throttles, ...failures, ...finalFailures }),
+  noAnswer,
+];
 const lasting = { times: Number.POSITIVE_INFINITY };
 
+useNoAnswers();
 const ofFaults = await endpoints();
 const ofLastingFaults = await endpoints();
-useOwnTimeouts();
-const ofSilence = await endpoints();
-const ofLastingSilence = await endpoints();
 
 describe('an endpoint', () => {
   it.concurrent.each(cases)('answers right or refuses, whatever becomes of its calls: $name', async (of) => {
@@ -148,9 +137,14 @@ describe('an endpoint', () => {
     const at = cases.indexOf(of);
     const ends = [...new Set([1, calls])];
 
+    const strikesOf = (places: readonly number[], unanswered: readonly number[], first: number) => [
+      ...rotate(places, () => everyFault, first),
+      ...unanswered.map((place) => ({ place, fault: noAnswer })),
+    ];
+
     // One call fails once.
-    const places = of.strikesAll ? callNumbers(calls) : oneOrAll(callNumbers(calls), at);
-    for (const { place: from, fault } of rotate(places, () => everyFault, at)) {
+    const one = oneOrAll(callNumbers(calls), at);
+    for (const { place: from, fault } of strikesOf(of.strikesAll ? callNumbers(calls) : one, one, at)) {
       const [name, strike] = fault;
       proxy.plan(of.userId, { strike, from, times: 1 });
       const asked = await ask(ofFaults, of);
@@ -159,32 +153,17 @@ describe('an endpoint', () => {
       // Several operations that one call asks for are tried a second time, one by one.
       if (name in finalFailures) expect([200, 500], place).toContain(asked.statusCode);
       else expect(asked.statusCode, place).toBe(200);
-    }
-
-    // One call is not answered once.
-    for (const from of oneOrAll(callNumbers(calls), at)) {
-      const asked = await askBySilence(ofSilence, of, { from, times: 1 });
-      expect(asked, `no answer to call ${from} of ${calls}, seed ${seed}`).toMatchObject({
-        statusCode: 200,
-        text: right,
-      });
-      expect(proxy.count(of.userId)).toBeGreaterThan(calls);
-    }
-
-    // No call is answered any more.
-    for (const from of of.strikesAll ? oneOrAll(ends, at) : []) {
-      const asked = await askBySilence(ofLastingSilence, of, { from, ...lasting });
-      expect(asked.statusCode, `no answer from call ${from} on, seed ${seed}`).toBe(504);
-      expectRightOrRefused(asked, right);
+      if (fault === noAnswer) expect(proxy.count(of.userId), place).toBeGreaterThan(calls);
     }
 
     // All calls fail from some call on.
-    for (const { place: from, fault } of rotate(oneOrAll(ends, at + 1), () => everyFault, at)) {
+    const silent = of.strikesAll ? oneOrAll(ends, at) : [];
+    for (const { place: from, fault } of strikesOf(oneOrAll(ends, at + 1), silent, at)) {
       const [name, strike] = fault;
       proxy.plan(of.userId, { strike, from, ...lasting });
       const asked = await ask(ofLastingFaults, of);
       expectRightOrRefused(asked, right);
-      const statuses = name in throttles ? [429] : [500, 504];
+      const statuses = name in throttles ? [429] : fault === noAnswer ? [504] : [500, 504];
       expect(statuses, `${name} from call ${from} on, seed ${seed}`).toContain(asked.statusCode);
     }
 

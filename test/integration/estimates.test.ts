@@ -7,6 +7,7 @@ import { estimateNewBatch } from '../../functions/data/batches/new-batch-estimat
 import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { deviceTimes, deviceTimesKey } from '../../functions/data/queue/job-times.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
+import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 import { deep } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -16,7 +17,6 @@ import {
   type Judged,
   judge,
   type ReplayedQueue,
-  randomNumbers,
   randomTrace,
   replay,
   type Trace,

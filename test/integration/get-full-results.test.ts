@@ -21,7 +21,7 @@ import { writeApi } from '../support/write-api.ts';
 const { client, names } = await functionEnvironment();
 const store = await startResultsStore();
 afterAll(() => store.stop());
-/** What S3 is asked for and does not answer: only there is the function's own patience the limit. */
+/** What S3 is asked for and never answers: only there the function waits as on AWS. */
 let isStruck = (_path: string) => false;
 vi.resetModules();
 useOwnTimeoutsOfS3((path) => isStruck(path));

@@ -12,10 +12,12 @@ import { tagSteps } from '../../functions/data/queue/fair-order.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
+import { failures, mistakes } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { struckClient } from '../support/strike-each.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -24,31 +26,23 @@ const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const sound = workerStack(client, names, clock);
 
+const faults = Object.entries({ ...failures, ...mistakes });
+
 /**
- * A stack whose calls are counted, and may fail once: at the call of this number, before or after
- * its effect.
+ * Does the work with each call of DynamoDB struck in turn: of every stack that it asks for, the
+ * first, then the second, until there are no more. Faults go round; in a deep run each has its own.
  */
-function failing(at: number, round: typeof cases) {
-  const { when, error } = round[(seed + at) % round.length]!;
-  let calls = 0;
-  const intercepted = interceptedClient(client, async (call: Call) => {
-    calls += 1;
-    if (calls !== at) return call.send();
-    if (when === 'after') await call.send();
-    throw error();
-  });
-  return { stack: workerStack(intercepted, names, clock), calls: () => calls };
+async function strikeEachCall(round: typeof faults, work: (struckStack: () => typeof sound) => Promise<void>) {
+  for (let place = 0, wasStruck = true; wasStruck; place++) {
+    const [name, fault] = round[(seed + place) % round.length]!;
+    const clients: ReturnType<typeof struckClient>[] = [];
+    await work(() => {
+      clients.push(struckClient(client, { place, name, fault }));
+      return workerStack(clients.at(-1)!.client, names, clock);
+    });
+    wasStruck = clients.some(({ struck }) => struck > 0);
+  }
 }
-
-const faults: Readonly<Record<string, () => Error>> = {
-  'an internal error': () => Object.assign(new Error('Internal'), { name: 'InternalServerError', $fault: 'server' }),
-  'no answer': () => Object.assign(new Error('Timeout'), { name: 'TimeoutError' }),
-  'a mistake of ours': () => Object.assign(new Error('Denied'), { name: 'AccessDeniedException', $fault: 'client' }),
-};
-
-const cases = Object.entries(faults).flatMap(([name, error]) =>
-  (['before', 'after'] as const).map((when) => ({ name, when, error })),
-);
 
 /** Everything of the user agrees with the rows, and the queue with the batches. */
 async function expectSound(user: string, device: string) {
@@ -77,18 +71,18 @@ describe('a device that cannot be announced', () => {
   });
 });
 
-/** From call to call the faults go round. In a deep run each of them strikes every call. */
-const rounds = deep ? cases.map((each) => [each]) : [cases];
+const rounds = deep ? faults.map((each) => [each]) : [faults];
 
-describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) => `${name} ${when} the effect`) })))(
-  'a call that fails once: $names',
+describe.each(rounds.map((round) => ({ round, of: round.map(([name]) => name) })))(
+  'a call that fails once: $of',
   ({ round }) => {
-    it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
-      for (let at = 1; ; at++) {
+    it('leaves a claim to be repeated: no batch is lost, none is at two workers', () =>
+      strikeEachCall(round, async (struckStack) => {
         const { device, user } = newNames();
         const batch = await sound.create(user, { device_type: device });
-        const { stack, calls } = failing(at, round);
-        const claim = await stack.claim(device, 'worker').catch(() => undefined);
+        const claim = await struckStack()
+          .claim(device, 'worker')
+          .catch(() => undefined);
         if (claim === undefined) clock.now += 61_000;
         const again = claim ?? (await sound.claim(device, 'worker'));
         expect(again?.batch.id).toBe(batch.id);
@@ -96,78 +90,76 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         for (const { id } of batch.jobs!) await sound.report(leaseFrom(again!), id);
         expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
         await expectSound(user, device);
-        if (at > calls()) break;
-      }
-    });
+      }));
 
-    it('leaves a report to be repeated, which answers what it would have answered', async () => {
-      for (let at = 1; ; at++) {
+    it('leaves a report to be repeated, which answers what it would have answered', () =>
+      strikeEachCall(round, async (struckStack) => {
         const { device, user } = newNames();
         const batch = await sound.create(user, { device_type: device, jobs: 2 });
         const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
         const lease = leaseFrom((await sound.claim(device, 'worker'))!);
-        const { stack, calls } = failing(at, round);
-        const interrupted = await stack.report(lease, first).catch(() => undefined);
+        const interrupted = await struckStack()
+          .report(lease, first)
+          .catch(() => undefined);
         const answer = await sound.report(lease, first);
         if (interrupted !== undefined) expect(interrupted).toEqual(answer);
         expect(answer.job?.id).toBe(second);
-        // A call that was not struck is as the one before.
-        if (at <= calls()) await expectSound(user, device);
-        const last = failing(at, round);
-        await last.stack.report(lease, second).catch(() => undefined);
+        await expectSound(user, device);
+        await struckStack()
+          .report(lease, second)
+          .catch(() => undefined);
         expect(await sound.report(lease, second)).toEqual({ job: null, done: true, retry_after: null });
         expect((await sound.batch(user, batch.id))!.jobs_count_per_status.DONE).toBe(2);
-        if (at <= last.calls()) await expectSound(user, device);
-        if (at > Math.max(calls(), last.calls())) break;
-      }
-    });
+        await expectSound(user, device);
+      }));
 
-    it('leaves heartbeats, questions for the next job and releases to be repeated', async () => {
-      for (let at = 1; ; at++) {
+    it('leaves heartbeats, questions for the next job and releases to be repeated', () =>
+      strikeEachCall(round, async (struckStack) => {
         const { device, user } = newNames();
         const batch = await sound.create(user, { device_type: device, open: true });
         const claim = await sound.claim(device, 'worker');
         const lease = leaseFrom(claim!);
-        const heart = failing(at, round);
-        await heart.stack.heartbeat(lease, claim!.job.id).catch(() => undefined);
+        await struckStack()
+          .heartbeat(lease, claim!.job.id)
+          .catch(() => undefined);
         expect(await sound.heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
         await sound.report(lease, claim!.job.id);
         const { jobs } = await sound.add(user, batch.id, 1);
-        const next = failing(at, round);
-        await next.stack.next(lease).catch(() => undefined);
+        await struckStack()
+          .next(lease)
+          .catch(() => undefined);
         expect((await sound.next(lease)).job?.id).toBe(jobs![1]!.id);
-        const release = failing(at, round);
-        await release.stack.release(lease).catch(() => undefined);
+        await struckStack()
+          .release(lease)
+          .catch(() => undefined);
         await sound.release(lease);
         await expect(sound.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
         expect((await sound.claim(device, 'another'))?.job.id).toBe(jobs![1]!.id);
         await expectSound(user, device);
-        if (at > Math.max(heart.calls(), next.calls(), release.calls())) break;
-      }
-    });
+      }));
 
-    it('leaves the creation and the end of a batch in agreement with the queue', async () => {
-      for (let at = 1; ; at++) {
+    it('leaves the creation and the end of a batch in agreement with the queue', () =>
+      strikeEachCall(round, async (struckStack) => {
         const { device, user } = newNames();
-        const creation = failing(at, round);
-        await creation.stack.create(user, { device_type: device }).catch(() => undefined);
+        await struckStack()
+          .create(user, { device_type: device })
+          .catch(() => undefined);
         // Nothing below touches what the creation left: the last check finds it, too.
-        if (deep && at <= creation.calls()) await expectSound(user, device);
         const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
-        const adding = failing(at, round);
-        await adding.stack.add(user, batch.id, 1).catch(() => undefined);
-        if (at <= adding.calls()) await expectSound(user, device);
-        const cancellation = failing(at, round);
-        await cancellation.stack.cancel(user, batch.id).catch(() => undefined);
-        if (at <= cancellation.calls()) await expectSound(user, device);
+        await struckStack()
+          .add(user, batch.id, 1)
+          .catch(() => undefined);
+        await expectSound(user, device);
+        await struckStack()
+          .cancel(user, batch.id)
+          .catch(() => undefined);
+        await expectSound(user, device);
         await sound.cancel(user, batch.id);
         await expectSound(user, device);
         // What the creation left in the queue stands before the canceled batch.
         const left = (await keysInQueue(client, names, device)).length;
         expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.end ?? 0).toBe(left * tagSteps.MEDIUM);
-        if (at > Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
-      }
-    });
+      }));
   },
 );
 

@@ -4,6 +4,7 @@ import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { tables as tablesOfService } from '../../functions/tables.ts';
 import { itemBytes } from '../bench/bench-rows.ts';
 import { deep } from '../support/depth.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -18,17 +19,7 @@ const batch = newBatch(0, { jobs, tags: ['a'] });
 const writer = () => writeApi(client, tables, { now });
 
 /** A writer that is killed at its n-th transaction. */
-function dyingWriter(writes: number) {
-  let left = writes;
-  return writeApi(
-    interceptedClient(client, async (call: Call) => {
-      if (call.name === 'TransactWriteCommand' && left-- <= 0) throw new Error('killed');
-      return call.send();
-    }),
-    tables,
-    { now },
-  );
-}
+const dyingWriter = (most: number) => writeApi(dyingClient(client, most).client, tables, { now });
 
 const sound = (userId: string) => soundRows(client, tables, userId);
 

@@ -10,7 +10,7 @@ import type { QueuePriority } from '../../functions/schemas/values.ts';
 import { ask } from '../support/ask.ts';
 import { auditRows } from '../support/audit-rows.ts';
 import { deep } from '../support/depth.ts';
-import { dyingClient } from '../support/dying-client.ts';
+import { dyingClient, isFinished } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
@@ -159,8 +159,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
       ({ user } = newNames());
       const { id } = await stack.create(user, { device_type: device, jobs: 100 });
       const dying = dyingClient(client, most).client;
-      const outcome = await cancelBatchOfUser(dying, names)(request(user, id)).catch((error: Error) => error);
-      finished = !(outcome instanceof Error);
+      finished = await isFinished(cancelBatchOfUser(dying, names)(request(user, id)));
       const begun = (await stack.batch(user, id))?.open === false && most > 0;
       const recover = recoverBatch(client, names);
       if (most % 2 === 0) await cancelBatchOfUser(client, names)(request(user, id));
@@ -302,10 +301,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       ]);
       const set = setBatchPriority(dyingClient(client, most).client, names);
       const request = { operator, userId: user, batchId: id!, priority: 'HIGH', reason: 'why' } as const;
-      finished = await set(request).then(
-        () => true,
-        () => false,
-      );
+      finished = await isFinished(set(request));
       const { batches } = await sound();
       const isMade = batches.find((row) => row.id === id)!.queue_priority === 'HIGH';
       expect((await acts()).length).toBe(isMade ? 1 : 0);

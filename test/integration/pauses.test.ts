@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 import { deep } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -17,15 +18,6 @@ const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 const pause = { mode: 'PAUSED', reason: 'calibration' };
-
-/** The same numbers for the same seed. */
-function randomNumbers(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Of each batch in the queue its lease, if somebody has it; and each job with its status. */
 async function readState(device: string) {

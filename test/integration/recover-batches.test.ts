@@ -12,7 +12,7 @@ import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { InterruptedCall } from '../../functions/schemas/recovery-request.ts';
-import { dyingClient } from '../support/dying-client.ts';
+import { dyingClient, isFinished } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, startFaultProxy } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -142,14 +142,14 @@ async function die(
 ) {
   const announced: object[] = [];
   const dying = dyingClient(client, most);
-  const outcome = await work({
+  const working = work({
     client: dying.client,
     async beforeMultiTransaction(user_id, batch_id, call) {
       expect(dying.transactions).toBe(0);
       announced.push({ user_id, batch_id, ...(call && { call }) });
     },
-  }).catch((error: Error) => error.message);
-  return { announced, finished: outcome !== 'killed' };
+  });
+  return { finished: await isFinished(working), announced };
 }
 
 describe('a call that adds jobs and dies', () => {

@@ -1,6 +1,17 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { interceptedClient } from './intercepted-client.ts';
 
+/** Whether the work of a dying client was finished. Throws what else went wrong with it. */
+export function isFinished(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    (error: Error) => {
+      if (error.message !== 'killed') throw error;
+      return false;
+    },
+  );
+}
+
 /**
  * The client of a function that dies before a transaction, after so many. `transactions` counts
  * those that it made.

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { noAnswer } from './own-time.ts';
 import { type PassedAnswer, type PassingRequest, startPassingServer } from './passing-server.ts';
 
 /** What the proxy does with a request. `pass` sends it to DynamoDB. */
@@ -28,8 +29,6 @@ export interface FaultProxy {
   plan(userId: string, plan?: Plan): void;
   /** The user's requests since `plan`. */
   count(userId: string): number;
-  /** How many of them passed, and were given up by their sender before the answer came. */
-  givenUp(userId: string): number;
   /**
    * Fulfilled when the user's requests have ended: whoever fails does not wait for other calls
    * under way.
@@ -44,7 +43,7 @@ export interface FaultProxy {
  * request here contains.
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
-  const plans = new Map<string, { plan?: Plan | undefined; count: number; givenUp: number }>();
+  const plans = new Map<string, { plan?: Plan | undefined; count: number }>();
   const underWay = new Map<string, Set<ServerResponse>>();
   const server = await startPassingServer(endpoint, async (request, pass, answer) => {
     const [userId, of] = [...plans].find(([userId]) => request.body.includes(JSON.stringify(userId))) ?? [];
@@ -54,18 +53,15 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     request.response.once('close', () => responses.delete(request.response));
     const number = ++of.count;
     if (of.plan === undefined || number < of.plan.from || number >= of.plan.from + of.plan.times) {
-      const passed = await pass();
-      if (request.response.destroyed) of.givenUp++;
-      return answer(passed);
+      return answer(await pass());
     }
     await of.plan.strike(pass, request.response, request);
   });
   return {
     url: server.url,
     stop: server.stop,
-    plan: (userId, plan) => void plans.set(userId, { plan, count: 0, givenUp: 0 }),
+    plan: (userId, plan) => void plans.set(userId, { plan, count: 0 }),
     count: (userId) => plans.get(userId)?.count ?? 0,
-    givenUp: (userId) => plans.get(userId)?.givenUp ?? 0,
     async quiet(userId) {
       for (let seen = -1; seen !== plans.get(userId)?.count || underWay.get(userId)?.size; await delay(20)) {
         seen = plans.get(userId)?.count ?? 0;
@@ -117,6 +113,9 @@ export const finalFailures: Readonly<Record<string, Strike>> = {
   'a role that lost its rights': error(400, 'AccessDeniedException'),
   'a table that is gone': error(400, 'ResourceNotFoundException'),
 };
+
+/** No answer in time, to functions that are loaded after `useNoAnswers`. */
+export const unanswered: Strike = async (_, response) => void response.writeHead(noAnswer).end();
 
 /** No answer for longer than anyone waits. */
 export const silence: Strike = async (_, response) => {

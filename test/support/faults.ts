@@ -52,6 +52,7 @@ function failingAfterEffect(make: () => Error): Fault {
 const timeout = () => Object.assign(new Error('injected'), { name: 'TimeoutError' });
 const reset = () => Object.assign(new Error('injected'), { code: 'ECONNRESET' });
 const internal = () => new InternalServerError(metadata);
+const denied = () => Object.assign(new Error('injected'), { name: 'AccessDeniedException', $fault: 'client' });
 
 /** Answers none of the keys, or only the first ones. */
 function leaveUnprocessed(answered: number): Fault {
@@ -93,6 +94,12 @@ export const failures: Readonly<Record<string, Fault>> = {
   'a timeout after the effect': failingAfterEffect(timeout),
   'an internal error after the effect': failingAfterEffect(internal),
   'a broken connection after the effect': failingAfterEffect(reset),
+};
+
+/** A mistake of ours: it is not repeated. */
+export const mistakes: Readonly<Record<string, Fault>> = {
+  'a denial': failing(denied),
+  'a denial after the effect': failingAfterEffect(denied),
 };
 
 /** Only some keys are answered. As a lasting fault it would still make progress. */

@@ -4,6 +4,7 @@
  */
 
 import type { EstimatedStart } from '../../functions/schemas/estimate.ts';
+import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 
 /** A batch of a trace. Times are seconds. */
 export interface TracedBatch {
@@ -40,16 +41,6 @@ export interface Judged {
   /** By its position and the mean time of the batches so far, spread over all workers. */
   readonly simple: number;
   readonly start: number;
-}
-
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** A trace with heavy tails: bursts of several users, job times lognormal or Pareto. */

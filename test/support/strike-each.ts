@@ -23,7 +23,7 @@ export function countingClient(client: DynamoDBDocumentClient) {
   return { client: counting, made };
 }
 
-/** A client whose call at the strike's place fails, and if the fault lasts, all of its kind after. */
+/** A client whose call at this place fails. If the fault lasts, all later ones of its kind do. */
 export function struckClient(client: DynamoDBDocumentClient, { place, fault }: Strike, { lasts = false } = {}) {
   const count = { calls: 0, struck: 0 };
   const through = interceptedClient(client, (call) => {

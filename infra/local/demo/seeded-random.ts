@@ -15,15 +15,22 @@ export interface Random {
   uuid(): string;
 }
 
-export function seededRandom(seed: string): Random {
-  let state = createHash('sha256').update(seed).digest().readUInt32LE();
-  // Mulberry32: 32 bits of state suffice for made-up data.
-  const next = () => {
+/**
+ * Numbers from 0 to below 1, the same for the same seed. Mulberry32: 32 bits of state suffice for
+ * made-up data.
+ */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+export function seededRandom(seed: string): Random {
+  const next = randomNumbers(createHash('sha256').update(seed).digest().readUInt32LE());
   const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
   const pick = <Value>(values: readonly Value[]) => values[whole(0, values.length - 1)]!;
   return {
