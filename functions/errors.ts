@@ -29,7 +29,10 @@ export abstract class ServiceError extends Error {
   }
 }
 
-/** No such thing, or not the caller's: nobody must be able to distinguish the two. */
+/**
+ * The thing does not exist, or is not the caller's: callers must not be able to distinguish the
+ * two.
+ */
 export class NotFound extends ServiceError {
   override readonly name: string = 'NotFound';
   readonly reason: ReasonOf<404> = 'not_found';
@@ -41,7 +44,7 @@ export function requireFound<Value>(value: Value | undefined, what: 'batch' | 'j
   return value;
 }
 
-/** The job had results that nobody can have any more. */
+/** The job had results, which are gone for good. */
 export class ResultsGone extends NotFound {
   override readonly name = 'ResultsGone';
   override readonly reason: 'results_erased' | 'results_expired';
@@ -159,7 +162,7 @@ abstract class InternalError extends ServiceError {
   readonly reason = 'internal_error';
 }
 
-/** A dependency failed inside or broke the connection: nobody knows whether it made the change. */
+/** A dependency failed inside or broke the connection: it may or may not have made the change. */
 export class DependencyFailed extends InternalError {
   override readonly name = 'DependencyFailed';
 }

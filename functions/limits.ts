@@ -93,7 +93,7 @@ export const limits = {
 export type LimitName = keyof typeof limits;
 export const limitNames = Object.keys(limits) as LimitName[];
 
-export type LimitOfKind<Kind extends LimitKind> = {
+type LimitOfKind<Kind extends LimitKind> = {
   [Name in LimitName]: (typeof limits)[Name]['kind'] extends Kind ? Name : never;
 }[LimitName];
 

@@ -39,7 +39,7 @@ export interface QueueDescription {
  * The function that takes a queue's messages, by its name in `otherFunctions` of routes.ts. It may
  * serve several queues.
  */
-export interface QueueConsumer {
+interface QueueConsumer {
   readonly function: string;
   /** Messages in one call, at most; a FIFO queue allows 10. */
   readonly batchSize: number;

@@ -5,6 +5,7 @@
 
 import type { ConsumerName, QueueOrDeadLetters } from './queues.ts';
 import type { StreamConsumerName, TableName, tables } from './tables.ts';
+import { timeLimits } from './time-limits.ts';
 
 type TableAction =
   | 'GetItem'
@@ -24,9 +25,14 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
 /**
  * What a function may do, and nothing more. It becomes the function's IAM policy and its
  * environment: the names of the tables, the URLs of the queues, the name of the results bucket. A
- * transaction needs the actions of its parts. `Results` is the bucket's prefix of results: a
- * function that reads them or signs links to them must name it. `ResultsVersions` is the bucket
- * itself, and what lies below that prefix can be listed.
+ * transaction needs the actions of its parts.
+ *
+ * A table without an action is a name without a right: a function that changes rows names all
+ * tables that a change may reach (`LifecycleTable`), and says here which of them it never reaches.
+ *
+ * `Results` is the bucket's prefix of results: a function that reads them or signs links to them
+ * must name it. `ResultsVersions` is the bucket itself, and what lies below that prefix can be
+ * listed.
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
   Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
@@ -39,8 +45,10 @@ export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
 export interface FunctionDescription {
   readonly entry: string;
   readonly uses: Uses;
-  /** How long it may take; 15 by default. The gateway waits for 29. */
+  /** How long it may take; `timeLimits.function` by default. */
   readonly timeoutSeconds?: number;
+  /** How long one call of DynamoDB may take; 1,000 by default. */
+  readonly callMilliseconds?: number;
   /**
    * Files that it reads when it runs, as `require.resolve` finds them from its entry. They are
    * deployed with it.
@@ -102,6 +110,7 @@ const creations = {
 
 /** For functions that cancel whole batches: the ids of their jobs are read from the columns. */
 const cancellations = {
+  Sequences: [],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
@@ -112,6 +121,7 @@ const cancellations = {
 
 /** For functions that erase batches: attempts to call their webhooks apart. */
 const erasures = {
+  ...{ DeviceQueue: [], Counters: [] },
   Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],
@@ -124,6 +134,7 @@ const erasures = {
 
 /** For functions that apply lifecycle events. */
 const lifecycleEvents = {
+  Sequences: [],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
@@ -135,6 +146,7 @@ const lifecycleEvents = {
 
 /** For functions that give leases up. */
 const releases = {
+  ...{ Sequences: [], DeviceQueue: [] },
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
@@ -158,7 +170,7 @@ export const routes = {
     path: '/api/v1/batches',
     entry: 'endpoints/batches/create-batch',
     uses: { ...creations, Batches: ['Query', ...creations.Batches], Devices: ['GetItem', 'Query'] },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   listJobs: {
     method: 'GET',
@@ -184,7 +196,7 @@ export const routes = {
       DeviceQueue: [...creations.DeviceQueue, 'DeleteItem'],
       Devices: ['GetItem'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   getBatch: {
     method: 'GET',
@@ -216,13 +228,14 @@ export const routes = {
       Columns: listReads,
       Results: ['GetObject'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   closeBatch: {
     method: 'PATCH',
     path: '/api/v2/batches/{batch_id}/complete',
     entry: 'endpoints/batches/close-batch',
     uses: {
+      ...{ Jobs: [], Sequences: [] },
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
@@ -234,7 +247,12 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/tags',
     rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, Usage: ['UpdateItem'] },
+    uses: {
+      ...{ Jobs: [], Sequences: [], DeviceQueue: [], Counters: [] },
+      Batches: ['BatchGetItem', 'Query', 'PutItem'],
+      Columns: columnWrites,
+      Usage: ['UpdateItem'],
+    },
   },
   cancelJob: {
     method: 'PATCH',
@@ -242,6 +260,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/jobs/cancel-job',
     uses: {
+      Sequences: [],
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
@@ -255,7 +274,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/cancel-batch',
     uses: cancellations,
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   eraseBatch: {
     method: 'DELETE',
@@ -263,7 +282,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/erase-batch',
     uses: { ...erasures, WebhookAttempts: ['PutItem'] },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   rebatch: {
     method: 'POST',
@@ -279,7 +298,7 @@ export const routes = {
       ...limitChecks,
       Recovery: ['SendMessage'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   cancelBatches: {
     method: 'PATCH',
@@ -287,7 +306,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/cancel-batches',
     uses: cancellations,
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   cancelBatchOfUser: {
     method: 'PATCH',
@@ -295,7 +314,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/cancel-batch-of-user',
     uses: { ...cancellations, Audit: ['PutItem'] },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   setBatchPriority: {
     method: 'PATCH',
@@ -303,6 +322,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/set-batch-priority',
     uses: {
+      ...{ Jobs: [], Sequences: [], Usage: [], Counters: [] },
       Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
@@ -315,6 +335,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/cancel-jobs',
     uses: {
+      Sequences: [],
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
@@ -322,7 +343,7 @@ export const routes = {
       ...counting,
       Recovery: ['SendMessage'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   getJob: {
     method: 'GET',
@@ -388,7 +409,7 @@ export const routes = {
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'UpdateItem'],
       Audit: ['PutItem'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   removeDevice: {
     method: 'DELETE',
@@ -403,7 +424,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/devices/list-queue',
     uses: { Batches: ['BatchGetItem'], DeviceQueue: ['Query'] },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   claimBatch: {
     method: 'POST',
@@ -516,6 +537,8 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/quizzes/submit-quizzes',
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
+    // A transaction of 3 MB is slow: two calls of three attempts each fit the function's time.
+    callMilliseconds: 2_000,
   },
   getBatchWebhook: {
     method: 'GET',
@@ -535,7 +558,7 @@ export const routes = {
       Counters: ['UpdateItem'],
       WebhookKey: ['GetSecretValue'],
     },
-    timeoutSeconds: 28,
+    timeoutSeconds: timeLimits.longFunction,
   },
   getWebhookPublicKey: {
     method: 'GET',
@@ -580,8 +603,8 @@ export type RouteWithToken = {
 }[RouteName];
 
 /**
- * Functions that no route names: the gateway's own, the consumers of queues and streams, those that
- * the clock calls, and the one that makes keys.
+ * Functions that no route names: the gateway's own, the consumers of queues and streams, the
+ * functions that the clock calls, and the one that makes keys.
  */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
@@ -607,8 +630,7 @@ export const otherFunctions = {
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
-    // 20,000 jobs take a minute at the pace of a call.
-    timeoutSeconds: 120,
+    timeoutSeconds: timeLimits.recoveryFunction,
   },
   /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
   measureQueues: {
@@ -633,7 +655,7 @@ export const otherFunctions = {
       // Lambda sends there in this function's role.
       'Recovery/dead_letters': ['SendMessage'],
     },
-    timeoutSeconds: 60,
+    timeoutSeconds: timeLimits.sealingFunction,
   },
   /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
   deliverWebhooks: {
@@ -646,7 +668,7 @@ export const otherFunctions = {
       Webhooks: ['SendMessage'],
       'Webhooks/dead_letters': ['SendMessage'],
     },
-    timeoutSeconds: 20,
+    timeoutSeconds: timeLimits.deliveryFunction,
   },
   /**
    * Changes the key that webhooks are signed with: Secrets Manager calls it once a year, and when

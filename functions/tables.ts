@@ -5,14 +5,15 @@
  * `partition` says whose items a partition holds:
  * - `owner`: `user_id` comes first in the key of the table and of each index, so no read can reach
  *   another user's row. Any function may use the table.
- * - `device`: the key does not separate users. Only the functions in `usedBy` may name the table in
- *   their `uses`, and each must check what it reads.
- * - `operator`: the rows belong to those who run the service. Only the functions in `usedBy` may
- *   name the table in their `uses`.
+ * - `device`: the key does not separate users: each function that uses the table must check what it
+ *   reads.
+ * - `operator`: the rows belong to the people who run the service.
  * - `service`: counts that the service keeps for itself, under what they count: a user, a project,
- *   a host. Only the functions in `usedBy` may name the table in their `uses`.
- * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those
- *   in `writtenBy` may write it.
+ *   a host.
+ * - `public`: the table holds nothing that belongs to a user, so any function may read it.
+ *
+ * test/infra/functions.test.ts lists the functions that have a right to tables of other owners, and
+ * the functions that may write public ones.
  */
 
 import type { QueueOrDeadLetters } from './queues.ts';
@@ -30,21 +31,10 @@ interface IndexKeys {
 }
 
 /**
- * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` in
- * a table of the service or, in a public table, `kind`; in a table of operators any other.
+ * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` or,
+ * in a public table, `kind`; in a table of operators any other.
  */
-type Partition =
-  | { readonly partition: 'owner' }
-  | {
-      readonly partition: 'device' | 'operator' | 'service';
-      /** Names, in routes.ts, of the only functions that may use the table. */
-      readonly usedBy: readonly string[];
-    }
-  | {
-      readonly partition: 'public';
-      /** Names, in routes.ts, of the only functions that may change the table. */
-      readonly writtenBy: readonly string[];
-    };
+type Partition = 'owner' | 'device' | 'operator' | 'service' | 'public';
 
 /**
  * A table's stream: each change of its rows, for 24 hours. Lambda reads it for the function, at no
@@ -74,7 +64,8 @@ export interface StreamDescription {
  * One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key
  * attribute.
  */
-export type TableDescription = Partition & {
+export interface TableDescription {
+  readonly partition: Partition;
   readonly environmentVariable: string;
   readonly partitionKey: string;
   readonly sortKey: string;
@@ -87,7 +78,7 @@ export type TableDescription = Partition & {
    */
   readonly timeToLive?: string;
   readonly stream?: StreamDescription;
-};
+}
 
 /** For what follows from the end of batches and jobs: messages to webhooks. */
 const ofEnds = {
@@ -111,12 +102,6 @@ function textKeys<First extends string, Second extends string>(partitionKey: Fir
   const keyTypes = { [partitionKey]: 'S', [sortKey]: 'S' } as Readonly<Record<First | Second, 'S'>>;
   return { partitionKey, sortKey, keyTypes, indexes: {} };
 }
-
-// Functions, by their names in routes.ts, that use the same tables.
-const creating = ['createBatch', 'addJobs', 'rebatch'] as const;
-const ending = ['closeBatch', 'cancelJob', 'cancelJobs', 'cancelBatch', 'cancelBatches', 'cancelBatchOfUser'] as const;
-const inBackground = ['applyEvents', 'applyWaitingEvents', 'recoverBatches', 'measureQueues'] as const;
-const leasing = ['claimBatch', 'reportJob', 'nextJob', 'releaseLease'] as const;
 
 export const tables = {
   Batches: {
@@ -197,7 +182,6 @@ export const tables = {
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
-    writtenBy: ['announceDevice', 'setDevice', 'removeDevice', 'claimBatch', 'rotateWebhookKey'],
     ...textKeys('kind', 'device_type'),
   },
   /**
@@ -208,14 +192,6 @@ export const tables = {
   DeviceQueue: {
     environmentVariable: 'DEVICE_QUEUE_TABLE',
     partition: 'device',
-    usedBy: [
-      ...creating,
-      ...ending,
-      ...inBackground,
-      ...leasing,
-      ...['extendLease', 'uploadResults', 'setBatchPriority', 'getBatchStatus', 'getJobStatus', 'listQueue'],
-      ...['listDevices', 'announceDevice', 'setDevice', 'removeDevice'],
-    ],
     ...textKeys('device_type', 'key'),
   },
   /**
@@ -225,7 +201,6 @@ export const tables = {
   Audit: {
     environmentVariable: 'AUDIT_TABLE',
     partition: 'operator',
-    usedBy: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
     ...textKeys('month', 'key'),
     timeToLive: 'expires_at',
   },
@@ -233,7 +208,6 @@ export const tables = {
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
-    usedBy: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
     ...textKeys('part', 'subject'),
   },
   /**
@@ -243,7 +217,6 @@ export const tables = {
   Usage: {
     environmentVariable: 'USAGE_TABLE',
     partition: 'operator',
-    usedBy: [...creating, ...ending, ...inBackground, ...leasing, 'setTags', 'eraseBatch', 'getOwnLimits', 'listUsage'],
     ...textKeys('month', 'key'),
   },
   /**
@@ -254,13 +227,6 @@ export const tables = {
   Counters: {
     environmentVariable: 'COUNTERS_TABLE',
     partition: 'service',
-    usedBy: [
-      ...creating,
-      ...ending,
-      ...inBackground,
-      ...leasing,
-      ...['getOwnLimits', 'deliverWebhooks', 'testWebhook'],
-    ],
     ...textKeys('subject', 'name'),
     timeToLive: 'expires_at',
   },
@@ -273,10 +239,3 @@ export type StreamConsumerName = Extract<(typeof tables)[TableName], { stream: u
 
 /** The physical name of each table a function uses. */
 export type TableNames<Used extends TableName = TableName> = Readonly<Record<Used, string>>;
-
-/** The name of a table that not every caller uses. Throws RangeError where it was not given. */
-export function requireTable(names: Partial<TableNames>, table: TableName): string {
-  const name = names[table];
-  if (name === undefined) throw new RangeError(`The name of the table ${table} is not known.`);
-  return name;
-}

@@ -1,10 +1,21 @@
-import { messageSender } from '../data/aws/message-sender.ts';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { messageQueue } from '../data/aws/message-queue.ts';
+import { database } from '../data/dynamodb/db.ts';
 import { queues } from '../queues.ts';
+import { otherFunctions } from '../routes.ts';
 import { queueUrl } from '../runtime/env.ts';
-import { eventConsumer } from './event-consumer.ts';
+import { consumeEvents, eventConsumer } from './event-consumer.ts';
+
+const consumer = eventConsumer(
+  database(otherFunctions.applyEvents),
+  queues.Events,
+  messageQueue(queueUrl('WaitingEvents')),
+);
 
 /**
- * Applies the lifecycle events that senders send. Those that have to wait make room for their
+ * Applies the lifecycle events that senders send. An event that has to wait makes room for its
  * owner's other events.
  */
-export const handler = eventConsumer({ queue: queues.Events, waiting: messageSender(queueUrl('WaitingEvents')) });
+export function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  return consumeEvents(consumer, event, context);
+}

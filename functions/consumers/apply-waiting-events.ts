@@ -1,7 +1,14 @@
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { database } from '../data/dynamodb/db.ts';
 import { queues } from '../queues.ts';
-import { eventConsumer } from './event-consumer.ts';
+import { otherFunctions } from '../routes.ts';
+import { consumeEvents, eventConsumer } from './event-consumer.ts';
+
+const consumer = eventConsumer(database(otherFunctions.applyWaitingEvents), queues.WaitingEvents);
 
 /**
  * Tries again the lifecycle events that were put aside, in no order, until what they need is there.
  */
-export const handler = eventConsumer({ queue: queues.WaitingEvents });
+export function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  return consumeEvents(consumer, event, context);
+}

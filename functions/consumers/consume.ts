@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import type { MessageSender, OutgoingMessage } from '../data/aws/message-sender.ts';
+import { type MessageQueue, type OutgoingMessage, sendMessage } from '../data/aws/message-queue.ts';
 import { InvalidInput } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
@@ -19,7 +19,7 @@ export interface Fault {
   readonly isExpected?: boolean;
 }
 
-export interface ConsumerOptions<Delivered> {
+interface ConsumerOptions<Delivered> {
   /** Groups that are handled at the same time. Default: all. */
   readonly parallel?: number;
   /** Records of the same group are handled in their order. Default: each is a group. */
@@ -34,8 +34,8 @@ export interface ConsumerOptions<Delivered> {
 
 /**
  * Handles the records of one call, writes one line to the log and returns the records that are to
- * be delivered again. `handle` returns why a record was not handled, if it was not; `group` holds
- * the record and the others of its group. If it throws, the record is delivered again.
+ * be delivered again. `handle` returns why a record was not handled, or undefined; `group` is the
+ * record and the others of its group. If it throws, the record is delivered again.
  *
  * Alarms and saved queries read the line: `messages`, `failed` (how many are delivered again),
  * `EventAge` (seconds since the oldest message was sent) and `faults`. Its level is ERROR when a
@@ -103,19 +103,22 @@ export function readMessage<Content>(schema: z.ZodMiniType<Content>, body: strin
   return error === undefined ? data : new InvalidInput(inputFaults('body', error));
 }
 
-/** Whether the queue moves the message to its dead letters, without a reason, if it fails now. */
+/**
+ * Whether a failure now makes the queue itself move the message to its dead letters, without a
+ * reason.
+ */
 export function isLastDelivery({ attributes }: SQSRecord, { maxDeliveries }: { readonly maxDeliveries: number }) {
   return Number(attributes.ApproximateReceiveCount) >= maxDeliveries;
 }
 
 /** Sends a message on. If that fails, the log says why, and the message is delivered again. */
 export async function sendOn(
-  to: MessageSender,
+  to: MessageQueue,
   message: OutgoingMessage,
   disposition: Disposition,
 ): Promise<Disposition> {
   try {
-    await to.send(message);
+    await sendMessage(to, message);
     return disposition;
   } catch (error) {
     addToRequestLog({ send_fault: describeError(error) });

@@ -1,17 +1,20 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { messageSender } from '../data/aws/message-sender.ts';
+import { messageQueue, sendMessage } from '../data/aws/message-queue.ts';
+import { boundedReads, resultsBucket } from '../data/aws/results-bucket.ts';
 import { secretsManager } from '../data/aws/secrets-manager.ts';
 import { readResults } from '../data/batches/batch-results.ts';
-import { documentClient } from '../data/dynamodb/client.ts';
+import { database } from '../data/dynamodb/db.ts';
 import { type CalledWebhook, callWebhook } from '../data/webhooks/call-webhook.ts';
 import { countHostCall } from '../data/webhooks/host-limits.ts';
 import { getLastAttempt, putWebhookAttempt } from '../data/webhooks/webhook-attempts.ts';
-import { getWebhookKeys } from '../data/webhooks/webhook-keys.ts';
+import type { WebhookSecret } from '../data/webhooks/webhook-keys.ts';
 import { CorruptData } from '../errors.ts';
-import { queueUrl, requiredEnv, tableNames, webhookReach } from '../runtime/env.ts';
+import { otherFunctions } from '../routes.ts';
+import { queueUrl, requiredEnv, webhookReach } from '../runtime/env.ts';
 import { addToRequestLog, describeError } from '../runtime/request-log.ts';
 import type { WebhookAttempt } from '../schemas/webhook.ts';
 import { WebhookMessage } from '../schemas/webhook-message.ts';
+import { timeLimits } from '../time-limits.ts';
 import { parseJson } from '../values/json-text.ts';
 import { fromMilliseconds } from '../values/timestamp.ts';
 import { derivedUuid } from '../values/uuid.ts';
@@ -19,24 +22,18 @@ import { type NextStep, nextStep } from '../webhooks/next-step.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
-const tables = tableNames('WebhookAttempts', 'Counters');
-const lastAttemptOf = getLastAttempt(documentClient(), tables);
-const putAttempt = putWebhookAttempt(documentClient(), tables);
-const countCall = countHostCall(documentClient(), tables);
-const results = readResults(requiredEnv('RESULTS_BUCKET'));
-const call = callWebhook(getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN')));
-const queue = messageSender(queueUrl('Webhooks'));
-const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
+const db = database(otherFunctions.deliverWebhooks);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
+const secret: WebhookSecret = { id: requiredEnv('WEBHOOK_KEY_ARN'), call: secretsManager() };
+const queue = messageQueue(queueUrl('Webhooks'));
+const deadLetters = messageQueue(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
 
-/** SQS delays a message by so much at most. */
+/** The longest delay of SQS. */
 const maxDelaySeconds = 900;
 
 /** Larger results are left out of the message: receivers get them by their link. */
 const maxResultsBytes = 20 * 1024;
-
-/** Kept back from the function's time to say what became of an attempt. */
-const reservedMilliseconds = 3_000;
 
 /** What became of a message, for the log. */
 type Outcome = WebhookAttempt['outcome'] | 'waits' | 'waits for its host' | 'dropped' | 'dead letter';
@@ -62,7 +59,7 @@ interface Delivery {
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const dispositions: Partial<Record<Outcome, number>> = {};
-  const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
+  const timeLeft = () => context.getRemainingTimeInMillis() - 1_000 * timeLimits.toStoreDelivery;
   const delivery: Delivery = { timeLeft, failing_receivers: [] };
   return consume(context, Records, async (record) => {
     addToRequestLog({ dispositions, failing_receivers: delivery.failing_receivers });
@@ -76,7 +73,7 @@ async function deliver({ messageId, body }: SQSRecord, delivery: Delivery): Prom
   const message = WebhookMessage.safeParse(parseJson(body)).data;
   if (message === undefined) {
     const attributes = { reason: 'The message cannot be read.', message_id: messageId };
-    await deadLetters.send({ body, attributes });
+    await sendMessage(deadLetters, { body, attributes });
     return 'dead letter';
   }
   if (message.wait_seconds > 0) {
@@ -84,17 +81,17 @@ async function deliver({ messageId, body }: SQSRecord, delivery: Delivery): Prom
     return 'waits';
   }
   const { user_id, batch_id } = message;
-  const last = await lastAttemptOf(user_id, batch_id);
+  const last = await getLastAttempt(db, message);
   if (last?.outcome === 'STOPPED') return 'dropped';
   const target = readWebhook(message.webhook, reach);
   // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
   if ('refusal' in target) return 'dropped';
-  const hostWaitSeconds = await countCall(user_id, target.url.host);
+  const hostWaitSeconds = await countHostCall(db, user_id, target.url.host);
   if (hostWaitSeconds > 0) {
     await sendLater(message, hostWaitSeconds);
     return 'waits for its host';
   }
-  const called = await call({
+  const called = await callWebhook(db.clock, secret, {
     id: message.id,
     url: target.url,
     body: await payloadOf(message),
@@ -122,7 +119,7 @@ async function payloadOf({ user_id, batch_id, job, status, updated_at }: Webhook
 /** Undefined where there is none that fits. */
 async function readDocument(userId: string, jobId: string, key: string): Promise<string | undefined> {
   try {
-    const found = await results(userId, new Map([[jobId, key]]), maxResultsBytes);
+    const found = await readResults(bucket, { userId, keys: new Map([[jobId, key]]), maxBytes: maxResultsBytes });
     if (found?.unreadable.length) addToRequestLog({ unreadable_results: jobId });
     return found?.documents.get(jobId);
   } catch (error) {
@@ -145,11 +142,8 @@ async function recordOutcome(message: WebhookMessage, next: NextStep, called: Ca
     case 'try again': {
       const { reason, delaySeconds } = next;
       await sendLater({ ...message, attempts }, delaySeconds);
-      await record({
-        outcome: 'RETRYING',
-        reason,
-        next_attempt_at: timestamp(Date.now() + delaySeconds * 1000),
-      });
+      const next_attempt_at = fromMilliseconds(db.clock.now() + delaySeconds * 1000);
+      await record({ outcome: 'RETRYING', reason, next_attempt_at });
       return 'RETRYING';
     }
     case 'give up':
@@ -158,11 +152,11 @@ async function recordOutcome(message: WebhookMessage, next: NextStep, called: Ca
   }
 }
 
-/** What of the waiting time exceeds the longest delay stays in the message. */
+/** A wait beyond the longest delay stays in the message. */
 async function sendLater(message: WebhookMessage, seconds: number): Promise<void> {
   const delaySeconds = Math.min(seconds, maxDelaySeconds);
   const body = JSON.stringify({ ...message, wait_seconds: seconds - delaySeconds });
-  await queue.send({ body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
+  await sendMessage(queue, { body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
 }
 
 type Recorded = Pick<WebhookAttempt, 'outcome' | 'reason'> & Partial<Pick<WebhookAttempt, 'next_attempt_at'>>;
@@ -176,18 +170,14 @@ async function recordAttempt(
   const about = { type: job === null ? 'batch.updated' : 'job.updated', job_id: job?.id ?? null } as const;
   const attempt: WebhookAttempt = {
     ...about,
-    attempted_at: timestamp(Date.now()),
+    attempted_at: fromMilliseconds(db.clock.now()),
     attempts: attempts + 1,
     next_attempt_at: null,
     ...recorded,
   };
   try {
-    await putAttempt(user_id, batch_id, attempt, { ...about, attempt: attempts + 1, ...delivered });
+    await putWebhookAttempt(db, { user_id, batch_id }, attempt, { ...about, attempt: attempts + 1, ...delivered });
   } catch (error) {
     addToRequestLog({ record_fault: describeError(error) });
   }
-}
-
-function timestamp(milliseconds: number): string {
-  return fromMilliseconds(milliseconds);
 }

@@ -1,8 +1,9 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { messageSender } from '../data/aws/message-sender.ts';
-import { documentClient } from '../data/dynamodb/client.ts';
+import { messageQueue, sendMessage } from '../data/aws/message-queue.ts';
+import { database } from '../data/dynamodb/db.ts';
 import { getWebhooksOfBatches } from '../data/rows/webhooks-of-batches.ts';
-import { queueUrl, tableNames, webhookReach } from '../runtime/env.ts';
+import { otherFunctions } from '../routes.ts';
+import { queueUrl, webhookReach } from '../runtime/env.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
 import { EndedRow } from '../schemas/ended-row.ts';
 import type { WebhookMessage } from '../schemas/webhook-message.ts';
@@ -10,9 +11,9 @@ import { derivedUuid } from '../values/uuid.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
-const webhooksOf = getWebhooksOfBatches(documentClient(), tableNames('Batches'));
-const messages = messageSender(queueUrl('Webhooks'));
-const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
+const db = database(otherFunctions.enqueueWebhooks);
+const messages = messageQueue(queueUrl('Webhooks'));
+const deadLetters = messageQueue(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
 
 /** Messages that are sent at the same time. */
@@ -28,13 +29,13 @@ const maxParallelSends = 20;
 export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
   const rows = new Map(Records.filter(hasNewStatus).map((record) => [record, endedRowOf(record)]));
   const jobs = [...rows.values()].filter((row) => row !== undefined && row.job !== null) as EndedRow[];
-  let webhooks: ReturnType<typeof webhooksOf> | undefined;
+  let webhooks: ReturnType<typeof getWebhooksOfBatches> | undefined;
   const enqueue = async (record: DynamoDBRecord) => {
     countInRequestLog({ sent: 0 });
     if (!rows.has(record)) return undefined;
     const row = rows.get(record);
-    webhooks ??= webhooksOf(jobs);
-    if (row === undefined) await deadLetters.send(corruptRow(record));
+    webhooks ??= getWebhooksOfBatches(db, jobs);
+    if (row === undefined) await sendMessage(deadLetters, corruptRow(record));
     else countInRequestLog({ sent: await announce(row, 'webhook' in row ? row.webhook : (await webhooks)(row)) });
     return undefined;
   };
@@ -66,7 +67,7 @@ async function announce(row: EndedRow, webhook: string | null): Promise<number> 
     attempts: 0,
     wait_seconds: 0,
   };
-  await messages.send({ body: JSON.stringify(message), attributes: {}, groupId: derivedUuid(user_id) });
+  await sendMessage(messages, { body: JSON.stringify(message), attributes: {}, groupId: derivedUuid(user_id) });
   return 1;
 }
 

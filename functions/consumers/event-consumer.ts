@@ -1,28 +1,45 @@
 /**
- * Applies the lifecycle events of a queue, and decides what becomes of those that cannot be
+ * Applies the lifecycle events of a queue, and decides what becomes of events that cannot be
  * applied.
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { type MessageSender, messageSender } from '../data/aws/message-sender.ts';
-import { readResults } from '../data/batches/batch-results.ts';
-import { scheduleRecovery } from '../data/batches/recovery.ts';
-import { documentClient } from '../data/dynamodb/client.ts';
+import { type MessageQueue, messageQueue } from '../data/aws/message-queue.ts';
+import { boundedReads, type ResultsBucket, resultsBucket } from '../data/aws/results-bucket.ts';
 import { countShots } from '../data/leases/shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
+import type { LifecycleDb } from '../data/lifecycle/lifecycle-db.ts';
+import { recoveryBy, type ScheduleRecovery } from '../data/lifecycle/schedule-recovery.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
-import { queueUrl, requiredEnv, tableNames } from '../runtime/env.ts';
+import { queueUrl, requiredEnv } from '../runtime/env.ts';
 import { jsonBody } from '../schemas/json-body.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
+import { timeLimits } from '../time-limits.ts';
 import { consume, type Disposition, type Fault, isLastDelivery, readMessage, sendOn } from './consume.ts';
 
-export interface EventConsumerOptions {
+interface EventConsumer {
+  readonly db: LifecycleDb;
   /** The queue whose messages are consumed. */
   readonly queue: QueueDescription;
-  /** Takes the events that fail for a reason of their own. Absent: they stay in the queue. */
-  readonly waiting?: MessageSender;
+  /** Takes the events that fail for a reason of their own. Undefined: they stay in the queue. */
+  readonly waiting: MessageQueue | undefined;
+  readonly deadLetters: MessageQueue;
+  readonly bucket: ResultsBucket;
+  readonly scheduleRecovery: ScheduleRecovery;
+}
+
+/** The consumer of a queue of events, by the function's environment. */
+export function eventConsumer(db: LifecycleDb, queue: QueueDescription, waiting?: MessageQueue): EventConsumer {
+  return {
+    db,
+    queue,
+    waiting,
+    deadLetters: messageQueue(queueUrl('Events/dead_letters')),
+    bucket: resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads),
+    scheduleRecovery: recoveryBy(messageQueue(queueUrl('Recovery'))),
+  };
 }
 
 /** An event, or why the message holds none. */
@@ -33,14 +50,20 @@ const parallelOwners = 8;
 
 const EventBody = jsonBody(LifecycleEvent);
 
-/** Kept back from the function's time to answer with what is done. */
-const reservedMilliseconds = 1_500;
-
-/** Before the first attempt at an event that was put aside: what it needs is often under way. */
+/** The wait before an event that was put aside is first tried: what it needs is often under way. */
 const firstWaitSeconds = 10;
 
+/** The messages of one call. */
+interface Delivery {
+  readonly events: ReadonlyMap<SQSRecord, Readable>;
+  /** Outcomes of messages whose owners have had their turn. */
+  readonly outcomes: Map<SQSRecord, Error | undefined>;
+  /** Whether there is time to repeat what a busy owner has stopped. */
+  readonly mayRepeat: () => boolean;
+}
+
 /**
- * A handler of the queue's messages. Owners are served side by side, the events of one owner in the
+ * Handles the queue's messages. Owners are served side by side, the events of one owner in the
  * order of their messages.
  *
  * - An event that is applied, or was before, is done with.
@@ -57,92 +80,105 @@ const firstWaitSeconds = 10;
  * In a FIFO queue an owner's messages after one that is delivered again are delivered again too, so
  * that SQS keeps their order. An event that was applied changes nothing then.
  */
-export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const applyTogether = applyEvents(
-    documentClient(),
-    tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
-    {
-      beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-      shotsOf: countShots(readResults(requiredEnv('RESULTS_BUCKET'))),
-    },
-  );
-  const deadLetters = messageSender(queueUrl('Events/dead_letters'));
-
-  return ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
-    const half = timeLeft() / 2;
-    const events = new Map(Records.map((record) => [record, readMessage(EventBody, record.body)]));
-    const outcomes = new Map<SQSRecord, Error | undefined>();
-    const handle = async (record: SQSRecord, ofOwner: readonly SQSRecord[]): Promise<Fault | undefined> => {
-      if (!outcomes.has(record)) {
-        const applied = await apply(
-          ofOwner.map((each) => events.get(each)!),
-          () => timeLeft() > half,
-        );
-        for (const [at, each] of ofOwner.entries()) outcomes.set(each, applied[at]);
-      }
-      const error = outcomes.get(record);
-      if (error === undefined) return undefined;
+export function consumeEvents(
+  consumer: EventConsumer,
+  { Records }: SQSEvent,
+  context: Context,
+): Promise<SQSBatchResponse> {
+  const timeLeft = () => context.getRemainingTimeInMillis() - 1_000 * timeLimits.toHandBackEvents;
+  const half = timeLeft() / 2;
+  const events = new Map(Records.map((record) => [record, readMessage(EventBody, record.body)]));
+  const delivery: Delivery = { events, outcomes: new Map(), mayRepeat: () => timeLeft() > half };
+  return consume(context, Records, (...records) => handleEvent(consumer, delivery, ...records), {
+    parallel: parallelOwners,
+    groupOf(record) {
       const event = events.get(record)!;
-      const disposition = await dispose(record, event, error);
-      // An event may come before its batch or job does.
-      const isExpected = error instanceof NotFound && disposition !== 'dead letter';
-      return { ...(!(event instanceof InvalidInput) && { user_id: event.user_id }), disposition, error, isExpected };
-    };
-    return consume(context, Records, handle, {
-      parallel: parallelOwners,
-      groupOf(record) {
-        const event = events.get(record)!;
-        return event instanceof InvalidInput ? `message ${record.messageId}` : `user ${event.user_id}`;
-      },
-      keepsOrder: queue.fifo,
-      sentAt: (record) => originOf(record).sent_at,
-      timeLeft,
-    });
-  };
+      return event instanceof InvalidInput ? `message ${record.messageId}` : `user ${event.user_id}`;
+    },
+    keepsOrder: consumer.queue.fifo,
+    sentAt: (record) => originOf(record).sent_at,
+    timeLeft,
+  });
+}
 
-  /** What keeps each of an owner's events from being applied, if anything does. */
-  async function apply(events: readonly Readable[], mayRepeat: () => boolean): Promise<(Error | undefined)[]> {
-    const outcomes = await applyOnce(events);
-    for (;;) {
-      const stopped = outcomes.findIndex((outcome) => outcome instanceof TooBusy);
-      if (stopped < 0 || !mayRepeat()) break;
-      outcomes.splice(stopped, Number.POSITIVE_INFINITY, ...(await applyOnce(events.slice(stopped))));
-    }
-    if (outcomes.some((outcome) => outcome !== undefined && stopsOwner(outcome))) return outcomes;
-    // What an event needs may have come after it, in the same call.
-    const missing = [...outcomes.keys()].filter((at) => outcomes[at] instanceof NotFound);
-    if (missing.length === 0 || missing.length === events.length) return outcomes;
-    const retried = await applyOnce(missing.map((at) => events[at]!));
-    for (const [place, at] of missing.entries()) outcomes[at] = retried[place];
-    return outcomes;
+/** The events of an owner are applied together, when the first of them has its turn. */
+async function handleEvent(
+  consumer: EventConsumer,
+  { events, outcomes, mayRepeat }: Delivery,
+  record: SQSRecord,
+  ofOwner: readonly SQSRecord[],
+): Promise<Fault | undefined> {
+  if (!outcomes.has(record)) {
+    const owned = ofOwner.map((each) => events.get(each)!);
+    const applied = await apply(consumer, owned, mayRepeat);
+    for (const [at, each] of ofOwner.entries()) outcomes.set(each, applied[at]);
   }
+  const error = outcomes.get(record);
+  if (error === undefined) return undefined;
+  const event = events.get(record)!;
+  const disposition = await dispose(consumer, record, event, error);
+  // An event may come before its batch or job does.
+  const isExpected = error instanceof NotFound && disposition !== 'dead letter';
+  return { ...(!(event instanceof InvalidInput) && { user_id: event.user_id }), disposition, error, isExpected };
+}
 
-  async function applyOnce(events: readonly Readable[]): Promise<(Error | undefined)[]> {
-    const [first] = events;
-    if (first instanceof InvalidInput) return [first];
-    try {
-      return await applyTogether(events as readonly LifecycleEvent[]);
-    } catch (error) {
-      return events.map(() => (error instanceof Error ? error : new Error(String(error))));
-    }
+/** For each of an owner's events, the error that keeps it from being applied, if any. */
+async function apply(
+  consumer: EventConsumer,
+  events: readonly Readable[],
+  mayRepeat: () => boolean,
+): Promise<(Error | undefined)[]> {
+  const outcomes = await applyOnce(consumer, events);
+  for (;;) {
+    const stopped = outcomes.findIndex((outcome) => outcome instanceof TooBusy);
+    if (stopped < 0 || !mayRepeat()) break;
+    outcomes.splice(stopped, Number.POSITIVE_INFINITY, ...(await applyOnce(consumer, events.slice(stopped))));
   }
+  if (outcomes.some((outcome) => outcome !== undefined && stopsOwner(outcome))) return outcomes;
+  // What an event needs may have come after it, in the same call.
+  const missing = [...outcomes.keys()].filter((at) => outcomes[at] instanceof NotFound);
+  if (missing.length === 0 || missing.length === events.length) return outcomes;
+  const retried = await applyOnce(
+    consumer,
+    missing.map((at) => events[at]!),
+  );
+  for (const [place, at] of missing.entries()) outcomes[at] = retried[place];
+  return outcomes;
+}
 
-  /** Sends a message whose event was not applied to where it belongs. */
-  async function dispose(record: SQSRecord, event: Readable, fault: Error): Promise<Disposition> {
-    const mayWait = waiting !== undefined && !stopsOwner(fault);
-    const { body, messageId } = record;
-    const { message_id, group_id, sent_at } = originOf(record);
-    if (isRefused(fault) || (isLastDelivery(record, queue) && !mayWait)) {
-      const event_id = event instanceof InvalidInput ? '' : event.id;
-      const attributes = { reason: `${fault.name}: ${fault.message}`, event_id, message_id };
-      const fifo = { groupId: group_id, deduplicationId: messageId };
-      return sendOn(deadLetters, { body, attributes, fifo }, 'dead letter');
-    }
-    if (!mayWait) return 'delivered again';
-    const attributes = { message_id, group_id, sent_at };
-    return sendOn(waiting, { body, attributes, delaySeconds: firstWaitSeconds }, 'put aside');
+async function applyOnce(
+  { db, bucket, scheduleRecovery }: EventConsumer,
+  events: readonly Readable[],
+): Promise<(Error | undefined)[]> {
+  const [first] = events;
+  if (first instanceof InvalidInput) return [first];
+  const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
+  try {
+    return await applyEvents(db, events as readonly LifecycleEvent[], { scheduleRecovery, shotsOf });
+  } catch (error) {
+    return events.map(() => (error instanceof Error ? error : new Error(String(error))));
   }
+}
+
+/** Sends a message whose event was not applied to where it belongs. */
+async function dispose(
+  { queue, waiting, deadLetters }: EventConsumer,
+  record: SQSRecord,
+  event: Readable,
+  fault: Error,
+): Promise<Disposition> {
+  const mayWait = waiting !== undefined && !stopsOwner(fault);
+  const { body, messageId } = record;
+  const { message_id, group_id, sent_at } = originOf(record);
+  if (isRefused(fault) || (isLastDelivery(record, queue) && !mayWait)) {
+    const event_id = event instanceof InvalidInput ? '' : event.id;
+    const attributes = { reason: `${fault.name}: ${fault.message}`, event_id, message_id };
+    const fifo = { groupId: group_id, deduplicationId: messageId };
+    return sendOn(deadLetters, { body, attributes, fifo }, 'dead letter');
+  }
+  if (!mayWait) return 'delivered again';
+  const attributes = { message_id, group_id, sent_at };
+  return sendOn(waiting, { body, attributes, delaySeconds: firstWaitSeconds }, 'put aside');
 }
 
 /** The message as its sender sent it: a message that was put aside carries this with it. */
@@ -156,8 +192,8 @@ function originOf({ messageId, attributes, messageAttributes }: SQSRecord) {
 }
 
 /**
- * What the service refuses on purpose stays refused. But what is missing may come, and what is busy
- * may pass.
+ * What the service refuses on purpose stays refused. But missing rows may come, and a busy owner
+ * may become free.
  */
 function isRefused(fault: Error): boolean {
   return (

@@ -1,15 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
-import { documentClient } from '../data/dynamodb/client.ts';
+import { database } from '../data/dynamodb/db.ts';
 import { sealSegments } from '../data/lists/seal-segments.ts';
-import { tableNames } from '../runtime/env.ts';
+import { otherFunctions } from '../routes.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
 import { consume, type Fault } from './consume.ts';
 
-const seal = sealSegments(documentClient(), tableNames('Columns'));
+const db = database(otherFunctions.sealSegments);
 
-/** For each sealed column: sealing takes at most 800 of a user's 1,000 write units a second. */
+/**
+ * The pause for each sealed column: sealing takes at most 800 of a user's 1,000 write units a
+ * second.
+ */
 const pauseMilliseconds = 60;
 
 /**
@@ -23,9 +25,9 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
 async function sealFor({ dynamodb }: DynamoDBRecord): Promise<Fault | undefined> {
   const { user_id, key } = dynamodb?.Keys ?? {};
   try {
-    const sealed = await seal({ userId: user_id?.S ?? '', key: key?.S ?? '' });
+    const sealed = await sealSegments(db, { userId: user_id?.S ?? '', key: key?.S ?? '' });
     countInRequestLog({ sealed_columns: sealed });
-    await delay(sealed * pauseMilliseconds);
+    await db.clock.sleep(sealed * pauseMilliseconds);
     return undefined;
   } catch (error) {
     return { error, disposition: isUnavailable(error) ? 'delivered again' : 'passed over', user_id: user_id?.S };

@@ -4,12 +4,14 @@ import { CreationQuery, type Validation } from '../schemas/validation.ts';
 import { type Reply, success } from './reply.ts';
 
 /**
- * Answers a call whose body breaks its schema with its faults, if it asks for nothing else. A call
- * without a body asks for nothing.
+ * If a call asks only for the faults of its body, and the body breaks its schema, answers with
+ * them. A call without a body asks for nothing.
  */
-export function answerFaultsOnly(validate: (userId: string, faults: readonly InputFault[]) => Promise<Validation>) {
+export function answerFaultsOnly<Database>(
+  validate: (db: Database, userId: string, faults: readonly InputFault[]) => Promise<Validation>,
+) {
   return async (
-    { userId }: { readonly userId: string },
+    { db, userId }: { readonly db: Database; readonly userId: string },
     faults: readonly InputFault[],
     { multiValueQueryStringParameters }: APIGatewayProxyEvent,
   ): Promise<Reply | undefined> => {
@@ -17,6 +19,6 @@ export function answerFaultsOnly(validate: (userId: string, faults: readonly Inp
     const isOfBody = faults.every(
       ({ loc: [root, ...rest], type }) => root === 'body' && !(rest.length === 0 && type === 'missing'),
     );
-    return query.data?.validate_only && isOfBody ? success(await validate(userId, faults)) : undefined;
+    return query.data?.validate_only && isOfBody ? success(await validate(db, userId, faults)) : undefined;
   };
 }

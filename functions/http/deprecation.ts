@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod/mini';
 
-/** When the deprecated parameters became so: 2026-01-01, as RFC 9745 writes a date. */
+/** Since when the deprecated parameters are deprecated: 2026-01-01, as RFC 9745 writes a date. */
 const deprecatedSince = '@1767225600';
 
 /** Makes the headers (RFC 9745) of requests that use a deprecated parameter. */

@@ -3,8 +3,8 @@ import { errorBody, type Reason, reasons } from '../reasons.ts';
 import type { HttpReply } from './reply.ts';
 
 /**
- * The answer to a request that failed. A 5xx says nothing of its cause; undefined means an error
- * that nobody expected.
+ * The answer to a request that failed; undefined means an unexpected error. A 5xx does not show its
+ * cause.
  */
 export function errorReply(error: ServiceError | undefined): HttpReply {
   const { reason = 'internal_error', headers = {} } = error ?? {};

@@ -6,17 +6,17 @@ import type { Input, InputPart, Operation } from './operation.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * The answer may repeat the body, and Lambda returns at most 6 MB, in which the body is a JSON
- * string.
+ * The largest body, as a JSON string. An answer may repeat the body, and Lambda returns at most 6
+ * MB, with the body as a JSON string.
  */
 const maxEscapedBytes = 5.5 * mebibyte;
 
 /**
- * The text of a request's body, whatever its content type says; undefined when there is none.
- * Throws PayloadTooLarge above so many MB, InvalidInput when it is not UTF-8.
+ * The text of a request's body, whatever its content type; undefined when there is none. Throws
+ * PayloadTooLarge above this number of MB, InvalidInput when it is not UTF-8.
  *
- * The API's definition makes the gateway hand over bytes. A gateway that hands over text instead
- * has put U+FFFD in place of bytes that are not UTF-8, so text with U+FFFD is refused.
+ * The API's definition makes the gateway pass bytes on. A gateway that passes text on instead has
+ * put U+FFFD in place of bytes that are not UTF-8, so text with U+FFFD is refused.
  */
 export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, megabytes = 3): string | undefined {
   if (body === null || body === '') return undefined;
@@ -47,7 +47,10 @@ const sources = {
   body: readBody,
 } satisfies Record<InputPart, unknown>;
 
-/** A header that came with several different values is the list of them: no text, so a fault. */
+/**
+ * The headers. One that came with several different values is a list, which schemas of texts
+ * refuse.
+ */
 function headerValues(headers: APIGatewayProxyEvent['multiValueHeaders']): Record<string, unknown> {
   const pairs = Object.entries(headers).flatMap(([name, values = []]) =>
     values.map((value) => ({ name: name.toLowerCase(), value })),

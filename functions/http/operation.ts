@@ -49,7 +49,7 @@ export interface Operation {
   /** What the OpenAPI document shows of a body instead of what `jsonBody` is given. */
   readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
-  /** Errors of its own. Those that any request with a token or a body can get are added. */
+  /** Errors of its own. Errors that any request with a token or a body can get are added. */
   readonly errors?: readonly Reason[];
 }
 

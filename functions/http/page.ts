@@ -5,10 +5,9 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { NotFound } from '../errors.ts';
-import { type Handler, httpFunction } from './endpoint.ts';
+import { type Handler, httpFunction } from './http-function.ts';
 import type { HttpReply } from './reply.ts';
 
-/** A file that a page loads. */
 interface PageFile {
   readonly name: string;
   readonly mediaType: string;
@@ -18,7 +17,7 @@ interface PageFile {
   readonly hash: string;
 }
 
-export interface PageContent {
+interface PageContent {
   readonly title: string;
   /** HTML of the head, before the files; without scripts and styles, which do not run. */
   readonly head?: string;
@@ -38,9 +37,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 /**
  * Answers with a page, and with the files that it loads: `?file=` names one, `&hash=` its content.
- * Files are always sent gzipped, as every browser takes them, because anyone can ask for them as
- * often as the gateway lets them, and plain they are four times as large. Throws at once when a
- * file does not exist, or is of a kind that no page loads.
+ * Throws at once when a file does not exist, or is of a kind that no page loads.
+ *
+ * Files are always sent gzipped, which every browser accepts. Plain, they are four times as large,
+ * and any client can ask for them as often as the gateway allows.
  */
 export function pageFunction(content: PageContent, paths: readonly string[]): Handler {
   const files = readPageFiles(paths);
@@ -68,7 +68,7 @@ export function pageFunction(content: PageContent, paths: readonly string[]): Ha
 /**
  * The answer that is the page: an HTML document that loads the files in their order. Its links are
  * relative, so that it works below any path. It may load its own files and call its own origin and
- * `origins`; nothing inline runs or styles.
+ * `origins`. Inline scripts do not run, and inline styles have no effect.
  */
 export function htmlReply(
   { title, head = '', body, origins = [], formTargets = ["'none'"] }: PageContent,

@@ -30,18 +30,17 @@ export interface HttpReply {
   readonly isBase64Encoded?: true;
 }
 
-/** One value. */
 export function success(value: unknown): Reply {
   return { data: JSON.stringify(value) };
 }
 
-/** The headers that ask a client to come again after so many seconds; none where it need not. */
+/** The headers that ask a client to come again after this number of seconds; none for undefined. */
 export function retryAfter(seconds: number | undefined): Headers {
   if (seconds === undefined) return {};
   return { 'Retry-After': String(seconds), 'Access-Control-Expose-Headers': 'Retry-After' };
 }
 
-/** The first of these values that one response can hold. Throws when it can hold none. */
+/** The first of these values that fits into one response. Throws when none does. */
 export function firstThatFits(...values: readonly unknown[]): Reply {
   for (const value of values) {
     const reply = success(value);
@@ -107,10 +106,10 @@ export function fitsLambdaResponse(body: string): boolean {
 }
 
 /**
- * A page of any list; `write` gives the JSON of an item. `start` and `end` are 0-based, `end`
- * exclusive: the next offset. `Content-Range` counts from 1 and includes both ends, as pages did
- * before the envelope had a pagination. Throws InvalidInput for a page of more bytes than one
- * response holds: a smaller `limit` gets it.
+ * A page of any list; `write` gives the JSON of an item. `start` and `end` are 0-based, with `end`
+ * exclusive, so it is the next offset. `Content-Range` counts from 1 and includes both ends, as
+ * pages did before the envelope had a pagination. Throws InvalidInput when the page is larger than
+ * one response: a smaller `limit` helps.
  */
 export function pageReply<Item>(
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -127,7 +126,7 @@ export function pageReply<Item>(
   return { ...reply, headers: contentRange(range, total) };
 }
 
-/** What a list counts in place of a page. */
+/** The answer that counts a list instead of showing a page. */
 export function countsReply(counts: Readonly<Record<string, number>>): Reply {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { ...successList([], { total, start: 0, end: 0, counts }), headers: contentRange('*', total) };

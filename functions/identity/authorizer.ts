@@ -1,6 +1,6 @@
 /**
- * Finds out who calls. API Gateway runs this before every function that is not public, and keeps
- * the answer for a while.
+ * Finds the caller. API Gateway runs this before every function that is not public, and keeps the
+ * answer for a while.
  */
 
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent, Context } from 'aws-lambda';
@@ -20,10 +20,10 @@ const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
 const verify = tokenVerifier({ issuer: requiredEnv('ISSUER'), audiences, keys });
 
 /**
- * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`, for the
- * whole stage: the gateway uses one answer for every route. Throws `Unauthorized`, which the
- * gateway answers with 401, for every bad token; any other error (500) when the issuer's keys are
- * not known.
+ * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`. The answer
+ * is for the whole stage, because the gateway uses it for every route. Throws `Unauthorized` for
+ * every bad token, which the gateway answers with 401; any other error (500) when the issuer's keys
+ * are not known.
  */
 export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context): Promise<APIGatewayAuthorizerResult> {
   return withRequestLog({ request_id: context.awsRequestId }, async () => {

@@ -26,8 +26,8 @@ const maxKeySetBytes = 1024 * 1024;
 
 /**
  * The keys of an issuer, kept between requests. They are fetched when they are first needed, when a
- * token names one that is not known (rotation), and when they are older than 10 minutes; never more
- * than once in 10 s, for any number of tokens. `fetchText` gets the text of the key set (JWKS), or
+ * token names an unknown one (rotation), and when they are older than 10 minutes; never more than
+ * once in 10 s, however many tokens come. `fetchText` gets the text of the key set (JWKS), or
  * throws.
  */
 export function keySource(fetchText: () => Promise<string>, now = Date.now) {
@@ -57,9 +57,10 @@ export function keySource(fetchText: () => Promise<string>, now = Date.now) {
 
   return {
     /**
-     * The keys that may have signed a token: all with its `kid`, or the only one of the set if it
-     * has no `kid` (OpenID Connect Core 10.1). Throws TokenRefused when the issuer has no such key,
-     * KeysUnavailable when it cannot be asked for the key, or its keys are older than 6 hours.
+     * The keys that may have signed a token: all keys with its `kid`. A token without a `kid` gets
+     * the only key of the set (OpenID Connect Core 10.1). Throws TokenRefused when the issuer has
+     * no such key, KeysUnavailable when it cannot be asked for the key, or its keys are older than
+     * 6 hours.
      */
     async find(kid: string | undefined): Promise<readonly VerificationKey[]> {
       if (age() >= freshFor || keysNamed(kid).length === 0) {

@@ -1,7 +1,7 @@
 /**
- * What makes a caller an operator: the scope `operator`, which the authorizer also gives to those
- * in the issuer's group `operators`. Operators are users as well, with rows of their own. A token
- * with the scope of a device is never an operator's.
+ * What makes a caller an operator: the scope `operator`. The authorizer also gives it to members of
+ * the issuer's group `operators`. Operators are users as well, with rows of their own. A token with
+ * the scope of a device is never an operator's.
  */
 
 import { isDeviceScope } from './device-scope.ts';

@@ -5,7 +5,7 @@ import { operatorScope, operatorsGroup } from './operator-scope.ts';
 import { isUserId } from './user-id.ts';
 import type { VerificationKey } from './verification-key.ts';
 
-export interface TokenRules {
+interface TokenRules {
   readonly issuer: string;
   /** Any of them: as `aud`, or as `client_id` of a Cognito access token. */
   readonly audiences: readonly string[];
@@ -67,8 +67,8 @@ function verifyByAny(keys: readonly VerificationKey[], jws: CompactJws) {
 }
 
 /**
- * Cognito's access tokens name the client in `client_id` and have no `aud`; its ID tokens are for
- * the client, not for an API.
+ * Cognito's access tokens name the client in `client_id` and have no `aud`. Its ID tokens are
+ * refused: they are for the client, not for an API.
  */
 function isFor(audiences: readonly string[], { aud, client_id: clientId, token_use: use }: Record<string, unknown>) {
   if (use !== undefined && use !== 'access') return false;

@@ -1,7 +1,6 @@
 /** The environment, read at cold start: a missing variable names itself. */
 
 import { type QueueName, type QueueOrDeadLetters, queues } from '../queues.ts';
-import { type TableName, type TableNames, tables } from '../tables.ts';
 import type { WebhookReach } from '../webhooks/webhook-url.ts';
 
 /** The value of a variable that must be set. */
@@ -9,12 +8,6 @@ export function requiredEnv(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set.`);
   return value;
-}
-
-/** The physical names of the tables that a function uses. */
-export function tableNames<Used extends TableName>(...used: readonly Used[]): TableNames<Used> {
-  const names = used.map((name) => [name, requiredEnv(tables[name].environmentVariable)]);
-  return Object.fromEntries(names);
 }
 
 /** The URL of a queue, or of its dead-letter queue, that a function sends to. */

@@ -5,6 +5,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { systemClock } from './clock.ts';
 
 interface Request {
   answered: boolean;
@@ -22,7 +23,7 @@ export function withinRequest<Answer>(
   work: () => Promise<Answer>,
   millisecondsLeft: () => number = () => Infinity,
 ): Promise<Answer> {
-  const request: Request = { answered: false, start: performance.now(), millisecondsLeft };
+  const request: Request = { answered: false, start: systemClock.elapsed(), millisecondsLeft };
   return current.run(request, async () => {
     try {
       return await work();
@@ -35,10 +36,10 @@ export function withinRequest<Answer>(
 /** How long ago the request began; undefined where this is no work of a request. */
 export function requestMilliseconds(): number | undefined {
   const request = current.getStore();
-  return request && performance.now() - request.start;
+  return request && systemClock.elapsed() - request.start;
 }
 
-/** How long the request may still take; Infinity where nobody knows. */
+/** How long the request may still take; Infinity when that is unknown. */
 export function millisecondsLeft(): number {
   return current.getStore()?.millisecondsLeft() ?? Infinity;
 }

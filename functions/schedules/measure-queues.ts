@@ -1,25 +1,23 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
-import { documentClient } from '../data/dynamodb/client.ts';
+import { database } from '../data/dynamodb/db.ts';
 import { putBackBatch } from '../data/leases/leases.ts';
 import { measureQueue, type QueueMeasure } from '../data/operators/queue-measures.ts';
 import { listDevices } from '../data/rows/devices.ts';
-import { tableNames } from '../runtime/env.ts';
+import { otherFunctions } from '../routes.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 
-const client = documentClient();
-const devices = listDevices(client, tableNames('Devices'));
-const putBack = putBackBatch(client, tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'));
-const measure = measureQueue(client, tableNames('DeviceQueue'));
+const db = database(otherFunctions.measureQueues);
 
 /**
- * Writes a line for each device that has announced itself (length of its queue, age of the oldest
- * batch that waits), and one for all of them: at how many batches wait while nobody works. Metric
- * filters read these. Batches of workers that are gone are put back, so that their users see that
- * they wait. Throws when a queue could not be measured, after all others were.
+ * Writes a line for each device that has announced itself, with the length of its queue and the age
+ * of the oldest batch that waits; and one line for all of them, with the number of devices at which
+ * batches wait without a worker. Metric filters read these. Puts back batches whose workers are
+ * gone, so that their users see that they wait. Throws when a queue could not be measured, after
+ * measuring all others.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
   const request_id = context.awsRequestId;
-  const types = (await devices()).map(({ device_type }) => device_type);
+  const types = (await listDevices(db)).map(({ device_type }) => device_type);
   const results = await Promise.allSettled(types.map((device_type) => measureOne({ request_id, device_type })));
   const unclaimed = types.filter((_, at) => results[at]?.status === 'fulfilled' && results[at].value);
   withRequestLog({ request_id, UnclaimedDevices: unclaimed.length }, () => writeRequestLog('INFO'));
@@ -33,17 +31,17 @@ const maxPutBack = 10;
 /** What fails is tried again in a minute, and ends with the next claim. */
 async function putBackOne(item: QueueMeasure['lapsed'][number]): Promise<void> {
   try {
-    await putBack(item);
+    await putBackBatch(db, item);
   } catch (error) {
     addToRequestLog({ put_back_error: describeError(error) });
   }
 }
 
-/** Whether batches wait and nobody works. */
+/** Whether batches wait and no worker is there. */
 function measureOne(facts: { readonly request_id: string; readonly device_type: string }): Promise<boolean> {
   return withRequestLog(facts, async () => {
     try {
-      const { length, oldestSeconds, unclaimed, lapsed } = await measure(facts.device_type);
+      const { length, oldestSeconds, unclaimed, lapsed } = await measureQueue(db, facts.device_type);
       await Promise.all(lapsed.slice(0, maxPutBack).map(putBackOne));
       addToRequestLog({ QueueLength: length, OldestBatch: oldestSeconds, Unclaimed: unclaimed ? 1 : 0 });
       writeRequestLog('INFO');

@@ -52,7 +52,6 @@ export const AuditEntry = z.strictObject(Act.shape).register(z.globalRegistry, {
   ],
 });
 
-/** Parameters of the list of acts. */
 export const AuditQuery = z
   .object({
     from: TimeFilter,

@@ -42,7 +42,6 @@ export const AddJobsRequest = JobRequests.check(
   whole((jobs) => (Array.isArray(jobs) && jobs.length === 0 ? [tooFew([])] : jobFaults(jobs, undefined, []))),
 );
 
-/** A batch to be created. */
 export const CreateBatchRequest = z
   .object({
     project_id: UuidText,
@@ -95,7 +94,6 @@ export const CreateBatchRequest = z
   });
 export type CreateBatchRequest = z.output<typeof CreateBatchRequest>;
 
-/** Batches to be canceled. */
 export const CancelBatchesRequest = z.object({
   batch_ids: z.pipe(
     z.array(UuidText).check(z.maxLength(maxBatches)),

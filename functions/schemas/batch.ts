@@ -222,7 +222,6 @@ export const CanceledBatches = z
     fields: { batches: 'The canceled batches.', errors: 'Why the others were not canceled, by id.' },
   });
 
-/** Parameters of a path that names a batch. */
 export const BatchPath = z
   .object({ batch_id: UuidText })
   .register(z.globalRegistry, { fields: { batch_id: `Id of the batch. ${idSpelling}` } });

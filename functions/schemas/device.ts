@@ -115,7 +115,6 @@ export const DeviceSpecifications = z
   .record(z.string(), z.string())
   .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] });
 
-/** Parameters of a path that names a device. */
 export const DevicePath = z
   .object({ device_type: boundedText(128) })
   .register(z.globalRegistry, { fields, example: { device_type: 'FRESNEL' } });
@@ -123,7 +122,6 @@ export const DevicePath = z
 /** The device that a call is for. */
 export const deviceOfPath = ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type;
 
-/** Parameters of the list of devices. */
 export const DeviceListQuery = z
   .object({ device_type: TextsFilter, availability: many(Availability) })
   .register(z.globalRegistry, { fields: { ...fields, availability: 'By default all but `RETIRED`.' } });
@@ -199,7 +197,6 @@ function* windowFaults(windows: readonly MaintenanceWindow[]): Generator<Fault> 
   }
 }
 
-/** What a device announces. */
 export const AnnounceRequest = z
   .object({
     status: boundedText(256),

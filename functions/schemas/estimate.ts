@@ -15,7 +15,7 @@ export const EstimatedStart = z
   });
 export type EstimatedStart = z.infer<typeof EstimatedStart>;
 
-/** Why nobody can say when a batch starts. */
+/** Why the start of a batch cannot be estimated. */
 export const NoEstimateReason = z
   .enum(['paused', 'closed', 'no_worker', 'unknown', 'ended', 'running'])
   .register(z.globalRegistry, { id: 'NoEstimateReason' });

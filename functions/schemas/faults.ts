@@ -9,7 +9,7 @@ export interface Fault {
   readonly path: readonly (string | number)[];
 }
 
-/** After so many faults of one body, no more are looked for: a body of 3 MB can have a million. */
+/** Faults of one body after which no more are looked for: a body of 3 MB can have a million. */
 export const maxFaultsCounted = 10_000;
 
 const maxNameCharacters = 256;

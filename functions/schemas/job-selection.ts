@@ -25,7 +25,6 @@ const fields = {
   status: 'Statuses of jobs.',
 } satisfies Record<keyof typeof selection | 'status', string>;
 
-/** Jobs to be canceled. */
 export const CancelJobsQuery = z.object(selection).register(z.globalRegistry, { fields });
 export type CancelJobsQuery = z.output<typeof CancelJobsQuery>;
 

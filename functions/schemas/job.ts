@@ -72,7 +72,7 @@ export const JobRow = z.extend(JobProjection, {
    * before.
    */
   device_us: z.exactOptional(Count),
-  /** The sum of its results' counter, where nobody said how often to run it. */
+  /** The sum of its results' counter, when the request left open how often to run the job. */
   shots: z.exactOptional(Count),
 });
 export type JobRow = z.infer<typeof JobRow>;
@@ -144,12 +144,10 @@ export const JobProgress = z
   .strictObject({ id: JobProjection.shape.id, status: JobProjection.shape.status })
   .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields });
 
-/** Parameters of a path that names a job. */
 export const JobPath = z
   .object({ job_id: UuidText })
   .register(z.globalRegistry, { fields: { job_id: `Id of the job. ${idSpelling}` } });
 
-/** A job to be created. */
 export const NewJob = z.strictObject({
   id: UuidText,
   /** Null: the device chooses. */

@@ -68,7 +68,6 @@ const LeaseText = z.pipe(
 
 const pathFields = { lease: 'The lease, from the claim’s answer.', job_id: 'Id of the job.' };
 
-/** Parameters of a path that names a lease. */
 export const LeasePath = z.object({ lease: LeaseText }).register(z.globalRegistry, { fields: pathFields });
 
 /** The device of the lease that a call is under. */
@@ -176,7 +175,6 @@ export const LeasedBatch = z
   });
 export type LeasedBatch = z.infer<typeof LeasedBatch>;
 
-/** What a claim answers with. */
 export const Claim = z
   .strictObject({
     lease: z.string(),

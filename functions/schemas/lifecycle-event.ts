@@ -8,7 +8,7 @@ import { UuidText } from './query-parameters.ts';
 import { boundedText, ErrorTexts, Tags, Time } from './sent-values.ts';
 import { BatchStatus, JobStatus } from './values.ts';
 
-export const UserId = z
+const UserId = z
   .string()
   .check(z.refine(isUserId, 'Should be the sub of a token: at most 256 characters, and 768 bytes of escaped JSON.'));
 
@@ -54,7 +54,10 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
       start_timestamp: z.exactOptional(Time),
       end_timestamp: z.exactOptional(Time),
       errors: z.exactOptional(ErrorTexts),
-      /** Key of the results in the bucket; must be one of the owner's own (see values/results-key.ts). */
+      /**
+       * Key of the results in the bucket; must be one of the owner's own (see
+       * values/results-key.ts).
+       */
       results_key: z.exactOptional(boundedText(1_024)),
     }),
   }),

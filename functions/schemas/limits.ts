@@ -73,7 +73,6 @@ const counts = <Value extends z.ZodMiniType>(value: Value) =>
   z.strictObject(Object.fromEntries(countedLimits.map((name) => [name, value])) as Record<CountedLimit, Value>);
 const Amount = z.nullable(z.number().check(z.nonnegative()));
 
-/** The limits of the caller. */
 export const OwnLimits = z
   .strictObject({
     limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),
@@ -116,7 +115,6 @@ export const defaultSubject = 'default';
 export const userSubject = (userId: string) => `user:${userId}`;
 export const projectSubject = (projectId: string) => `project:${projectId}`;
 
-/** Parameters of a path that names a subject. */
 export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegistry, {
   fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },
 });

@@ -75,8 +75,8 @@ export function undeclaredVariables(sequence: SequenceFacts, variables: Readonly
 function factsOf(content: Readonly<Record<string, unknown>>): SequenceFacts {
   const { variables, register, device } = content;
   const names = isObject(variables) ? Object.keys(variables) : [];
-  // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which
-  // traps they go to.
+  // The ids of a mappable register's qubits are under `qid`; a job says under `qubits` which traps
+  // they go to.
   const isMappable = Array.isArray(register) && isObject(register[0]) && 'qid' in register[0];
   const deviceName = isObject(device) ? device.name : undefined;
   return {

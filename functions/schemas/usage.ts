@@ -14,7 +14,6 @@ const DayText = z.pipe(
   }),
 );
 
-/** What usage can be summed by. */
 const UsageGroup = z.enum(['project_id', 'user_id', 'device_type']).register(z.globalRegistry, { id: 'UsageGroup' });
 export type UsageGroup = z.infer<typeof UsageGroup>;
 
@@ -83,7 +82,6 @@ const UsageTotal = z.strictObject(amounts).register(z.globalRegistry, { id: 'Usa
 
 const example = { jobs: 3, jobs_per_status: { DONE: 2, ERROR: 1, CANCELED: 0 }, shots: 200, device_seconds: 12.5 };
 
-/** What was used. */
 export const UsageReport = z.strictObject({ rows: z.array(UsageRow), total: UsageTotal }).register(z.globalRegistry, {
   id: 'UsageReport',
   fields: { rows: 'By period, then by group. There is no row if nothing ended.', total: 'The sum of all rows.' },

@@ -38,5 +38,4 @@ export interface Validation extends StartEstimate {
   readonly limits: OwnLimits;
 }
 
-/** The answer to a creation. */
 export const CreationAnswer = z.union([BatchWithJobs, Validation]);

@@ -22,7 +22,6 @@ const fields = {
   results: 'The results document of the job; absent if there is none, or if it is larger than 20 kB.',
 };
 
-/** The body of a message about a job. */
 export const JobUpdated = z
   .strictObject({
     type: z.literal('job.updated'),
@@ -53,7 +52,6 @@ export const JobUpdated = z
     ],
   });
 
-/** The body of a message about a batch. */
 export const BatchUpdated = z
   .strictObject({
     type: z.literal('batch.updated'),
@@ -91,7 +89,6 @@ export const WebhookTested = z
     ],
   });
 
-/** What became of an attempt to deliver a webhook. */
 const WebhookOutcome = z
   .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
   .register(z.globalRegistry, { id: 'WebhookOutcome' });
@@ -158,7 +155,6 @@ export const WebhookDelivery = z
   });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-/** The webhook of a batch, and its last calls. */
 export const BatchWebhook = z
   .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery) })
   .register(z.globalRegistry, {

@@ -74,9 +74,9 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /**
- * As JSON.parse, but JSON.stringify writes each number with the digits that it has here: those that
- * a double would alter (`1e400`, `9007199254740993`, `1.0`) become raw JSON. `value` is what
- * JSON.parse gives, where that is known. Throws SyntaxError.
+ * As JSON.parse, but JSON.stringify writes each number with the digits that it has here: numbers
+ * that a double would alter (`1e400`, `9007199254740993`, `1.0`) become raw JSON. `value` is the
+ * result of JSON.parse, if it is known. Throws SyntaxError.
  */
 export function parseExactly(text: string, value: unknown = JSON.parse(text)): unknown {
   // A reviver makes parsing fifteen times slower.

@@ -37,8 +37,8 @@ const specialIpv6 = [
 ] as const;
 
 /**
- * IPv6 addresses that stand for the IPv4 address in their last 32 bits: mapped (RFC 4291) and NAT64
- * (RFC 6052).
+ * IPv6 prefixes of addresses that mean the IPv4 address in their last 32 bits: mapped (RFC 4291)
+ * and NAT64 (RFC 6052).
  */
 const embeddingPrefixes = ['::ffff:', '64:ff9b::'];
 

@@ -1,7 +1,7 @@
 import type { WebhookAnswer } from './post-webhook.ts';
 
 /** Seconds before each attempt, the first included: from the end of the one before. */
-export const attemptDelaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000] as const;
+const attemptDelaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000] as const;
 
 /** What a receiver may ask for at most. */
 const maxDelaySeconds = 86_400;

@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isGlobalUnicast } from './global-unicast.ts';
 
-export interface WebhookPost {
+interface WebhookPost {
   /** As readWebhook gives it. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -39,9 +39,9 @@ export class WebhookUnanswered extends Error {
 /**
  * Posts the body once.
  *
- * - The addresses of the host are judged in the connection's own look-up: only those that may be
- *   connected to are given to it, so what was judged is what is connected to, whatever the name
- *   resolves to at another time.
+ * - The addresses of the host are judged in the connection's own look-up, which returns only
+ *   allowed ones. So the address that was judged is the one that is connected to, even if the name
+ *   resolves differently at another time.
  * - Redirects are not followed, no proxy is used, and no connection is used twice.
  * - Of the answer, only the status and `Retry-After` are read. The connection ends before the body.
  *
@@ -122,9 +122,9 @@ function answerOf(url: URL, options: RequestOptions, body: string): Promise<Webh
 }
 
 /**
- * Asks the name servers themselves: neither the machine's own host names count, nor does a slow
- * name keep others from being looked up, as it would in the thread pool of `dns.lookup`. IPv4
- * first: Lambda has no way out by IPv6.
+ * Asks the name servers themselves. So the machine's own host names do not count, and a slow name
+ * does not block other look-ups, as it would in the thread pool of `dns.lookup`. IPv4 first: Lambda
+ * has no way out by IPv6.
  */
 async function resolveName(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_500, tries: 2 });
@@ -133,7 +133,7 @@ async function resolveName(name: string, signal: AbortSignal): Promise<string[]>
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }
 
-/** In words that help the receiver's owner and tell nothing of our side. */
+/** In words that help the receiver's owner and reveal nothing of our side. */
 function describe(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   if (error instanceof NoPublicAddress) return error.message;

@@ -38,7 +38,7 @@ export function keyOfSeed(seed: Buffer): SigningKey {
 }
 
 /** What is signed. `timestamp` is that of the attempt, in seconds since 1970. */
-export interface SignedMessage {
+interface SignedMessage {
   readonly id: string;
   readonly timestamp: number;
   readonly body: string;

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 
 /**
- * Whom a stack calls: `public`, hosts of the Internet by HTTPS; `loopback`, 127.0.0.1 alone, by
- * HTTP too and on any port, for the local stack; `off`, nobody.
+ * The hosts that a stack calls: `public`, hosts of the Internet by HTTPS; `loopback`, 127.0.0.1
+ * alone, by HTTP too and on any port, for the local stack; `off`, none.
  */
 export type WebhookReach = 'public' | 'loopback' | 'off';
 
 /** Where a webhook is delivered to, or why it never is. */
-export type WebhookTarget = { readonly url: URL } | { readonly refusal: string };
+type WebhookTarget = { readonly url: URL } | { readonly refusal: string };
 
 /**
  * Reads the `webhook` of a batch. Clients may send any text there. A `public` stack delivers to

@@ -12,7 +12,7 @@ export function readJsonFile<Content>(file: string): Content | undefined {
 }
 
 /**
- * Replaces the file whole, so that nobody reads half of it, and creates its folder if needed. Its
+ * Replaces the file whole, so that no reader gets half of it, and creates its folder if needed. Its
  * owner alone may read it.
  */
 export function writeJsonFile(file: string, content: object) {

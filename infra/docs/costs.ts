@@ -32,7 +32,7 @@ const accessLogLine = 700 * prices.logged;
 /** What an account and region takes unless AWS is asked for more. */
 const maxCallsPerSecond = 10_000;
 
-/** Bytes of the largest answers; of specifications, those of 10 devices with 8 KB each. */
+/** Bytes of the largest answers; specifications are of 10 devices with 8 KB each. */
 const sent: Readonly<Record<string, number>> = {
   getConsole: 20_000,
   getDocs: 460_000,

@@ -22,7 +22,6 @@ import { roomTable } from './rooms.ts';
 import { renderRunbook } from './runbook.ts';
 import { costLines, costTable, priceTable } from './usage-costs.ts';
 
-/** A document that a program writes. */
 interface GeneratedDocument {
   /** Its path from the root of the repository. */
   readonly file: string;

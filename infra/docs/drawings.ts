@@ -61,15 +61,15 @@ export function useTable(): string {
     Map.groupBy(rows, ([part]) => part),
     ([part, ofPart]) => {
       const names = new Set(
-        ofPart.flatMap(([, { uses }]) => Object.keys(uses).map((name) => name.split('/')[0] ?? '')),
+        ofPart.flatMap(([, description]) => usedBy(description).map((name) => name.split('/')[0] ?? '')),
       );
-      const isTable = (name: string) => Object.hasOwn(tables, name);
+      const ofTables = Object.keys(tables).filter((name) => names.has(name));
       const isQueue = (name: string) => Object.hasOwn(queues, name);
       const others = [
         ...(names.has('Results') ? ['results in S3'] : []),
         ...(names.has('WebhookKey') ? ['the webhook key'] : []),
       ];
-      return [`\`${part}\``, [...names].filter(isTable), [...names].filter(isQueue), others] as const;
+      return [`\`${part}\``, ofTables, [...names].filter(isQueue), others] as const;
     },
   );
   return markdownTable(
@@ -99,9 +99,14 @@ function backgroundEdges(nodes: Omit<Nodes, 'endpoints'>): Edge[] {
   ];
 }
 
+/** What a function has any right to. */
+function usedBy({ uses }: FunctionDescription): string[] {
+  return Object.entries<readonly string[]>(uses).flatMap(([name, actions]) => (actions.length > 0 ? [name] : []));
+}
+
 /** Dead letters are left out: every consumer has its own. */
 function uses(from: Node, description: FunctionDescription, { table, queue }: Omit<Nodes, 'endpoints'>): Edge[] {
-  return Object.keys(description.uses).flatMap((name): Edge[] => {
+  return usedBy(description).flatMap((name): Edge[] => {
     const [base = ''] = name.split('/');
     if (Object.hasOwn(tables, base)) return [[from, table(base)]];
     if (name.startsWith('Results')) return [[from, results]];

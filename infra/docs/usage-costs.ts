@@ -45,7 +45,7 @@ function functionSeconds({ depth }: Pick<Units, 'depth'>): number {
   return (20 + 10 * depth) / 1000;
 }
 
-/** X-Ray records so much of the calls; function and gateway log 2 kB of each. */
+/** The share of calls that X-Ray records. Function and gateway log 2 kB of each call. */
 const tracedShare = 0.05;
 const logGigabytesOfCall = 2e-6;
 

@@ -1,4 +1,4 @@
-/** Runs the whole service on this machine: starts its parts, each after those that it needs. */
+/** Runs the whole service on this machine: starts its parts, each after the parts that it needs. */
 
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

@@ -11,7 +11,7 @@ export interface Settings {
   readonly jobsPerBatch: number;
   /** The folder that keeps everything; undefined: in memory. */
   readonly data: string | undefined;
-  /** Webhooks are delivered to 127.0.0.1; otherwise to nobody. */
+  /** Webhooks are delivered to 127.0.0.1; otherwise none is. */
   readonly deliverWebhooks: boolean;
   /** A DynamoDB to use instead of starting DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;

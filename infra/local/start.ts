@@ -29,7 +29,7 @@ let ending = false;
 let repeated: NodeJS.Timeout | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
-// When npm is killed, nobody else would end this process.
+// If npm is killed, nothing else would end this process.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid;
   setInterval(() => {

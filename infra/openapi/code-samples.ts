@@ -15,7 +15,7 @@ import { type ClientCall, clientCalls } from './client-calls.ts';
 import { type SampleRequest, sampleAddress } from './sample-request.ts';
 
 /** As Redoc, Scalar and this service's page read it under `x-codeSamples`. */
-export interface CodeSample {
+interface CodeSample {
   readonly lang: 'Shell' | 'Python' | 'TypeScript';
   readonly label: string;
   readonly source: string;

@@ -46,8 +46,8 @@ const errors: Readonly<
 };
 
 /**
- * The reasons of an operation's errors: its own, and those that follow from the token, the input
- * and the service.
+ * The reasons of an operation's errors: its own, and the reasons that follow from the token, the
+ * input and the service.
  */
 function errorReasons(route: Route, { body, scope, device, operator, errors = [] }: Operation): Reason[] {
   const hasScope = scope !== undefined || device !== undefined || operator === true;

@@ -14,7 +14,7 @@ export function exampleOf(schema: JsonSchema): unknown {
 
 function makeValue(schema: JsonSchema, name: string, named: Readonly<Record<string, JsonSchema>>): unknown {
   if (schema.$ref !== undefined) return makeValue(named[schema.$ref.replace('#/$defs/', '')]!, name, named);
-  // Ids that differ, so that nobody takes the parent for the batch itself.
+  // Ids that differ, so that no reader takes the parent for the batch itself.
   if (schema.format === 'uuid') return formatUuid(createHash('sha256').update(name).digest('hex').slice(0, 32));
   if (schema.examples !== undefined) return (schema.examples as unknown[])[0];
   if (schema.const !== undefined) return schema.const;

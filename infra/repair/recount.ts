@@ -18,7 +18,7 @@ import { dictionaryEdits, storedHead, textsOf } from '../../functions/data/colum
 import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, type Head, headKey, StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
-import type { OwnerLists } from '../../functions/data/columns/lists.ts';
+import type { OwnerFormats } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
 import {
@@ -85,7 +85,7 @@ export type Difference =
  * derived from these numbers and the rows' content. If the content of any row breaks its schema,
  * only such rows are reported, because nothing can be counted without them.
  */
-export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
+export function recount(lists: OwnerFormats, snapshot: Snapshot): Difference[] {
   const broken = [...brokenRows('Batches', snapshot.batches), ...brokenRows('Jobs', snapshot.jobs)];
   if (broken.length > 0) return broken;
   const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));

@@ -4,28 +4,27 @@
  * that was restored to another time than the others.
  */
 
-import { type DynamoDBDocumentClient, paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
 import { addCounts, type Counts } from '../../functions/data/lifecycle/counters.ts';
 import { limitCounterKey } from '../../functions/data/limits/used-of-limits.ts';
 import { rowLimits } from '../../functions/limits.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { projectSubject, userSubject } from '../../functions/schemas/limits.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { isCount } from './recount.ts';
 import { readBatch } from './repair-queues.ts';
 
-export interface CounterRepair {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: TableNames<'Batches' | 'Counters'>;
+interface CounterRepair {
+  readonly db: Db<'Batches' | 'Counters'>;
   readonly fix: boolean;
   /** Only the counter of this user. */
   readonly userId?: string | undefined;
 }
 
-export interface CounterDifference {
+interface CounterDifference {
   readonly subject: string;
   /** What is not as the rows say. */
   readonly found: Item;
@@ -69,25 +68,25 @@ export async function repairCounters(repair: CounterRepair): Promise<CounterDiff
 }
 
 async function readCounters(repair: CounterRepair): Promise<ReadonlyMap<string, Item>> {
-  const { client, tables, userId } = repair;
+  const { db, userId } = repair;
   const counters = new Map<string, Item>();
   if (userId !== undefined) return counters.set(userSubject(userId), await readCounter(repair, userSubject(userId)));
   const input = {
-    TableName: tables.Counters,
+    TableName: db.tables.Counters,
     FilterExpression: '#name = :name',
     ExpressionAttributeNames: { '#name': 'name' },
     ExpressionAttributeValues: { ':name': limitCounterKey('').name },
     ConsistentRead: true,
   };
-  for await (const { Items = [] } of paginateScan({ client }, input)) {
+  for await (const { Items = [] } of paginateScan({ client: db.client }, input)) {
     for (const item of Items) counters.set(item.subject, item);
   }
   return counters;
 }
 
-async function readCounter({ client, tables }: CounterRepair, subject: string): Promise<Item> {
+async function readCounter({ db }: CounterRepair, subject: string): Promise<Item> {
   const key = limitCounterKey(subject);
-  return (await getItem(client, { table: tables.Counters, key, consistent: true })) ?? {};
+  return (await getItem(db, { table: 'Counters', key, consistent: true })) ?? {};
 }
 
 function isSame(before: Item, after: Item): boolean {
@@ -95,7 +94,7 @@ function isSame(before: Item, after: Item): boolean {
 }
 
 /** By subject, what batches count as; unknown where a row of it cannot be read. */
-async function recountCounters({ client, tables, userId }: CounterRepair) {
+async function recountCounters({ db: { client, tables }, userId }: CounterRepair) {
   const sums = new Map<string, Counts>();
   const unknown = new Set<string>();
   const input = {
@@ -122,7 +121,7 @@ async function recountCounters({ client, tables, userId }: CounterRepair) {
 
 /** Moves `rev` on, so that a creation which has read the counter before checks again. */
 async function writeCounter(
-  { client, tables }: CounterRepair,
+  { db: { client, tables } }: CounterRepair,
   { subject, counter, right }: { readonly subject: string; readonly counter: Item; readonly right: Item },
 ): Promise<boolean> {
   const { assignments, values } = assign({ ...right, rev: isCount(counter.rev) ? counter.rev + 1 : 1 });

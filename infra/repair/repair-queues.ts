@@ -1,29 +1,27 @@
 /**
  * Compares the devices' queues with the batches that say they are there. A crash leaves no
- * difference, since both change in one transaction: this mends what somebody changed by hand, or a
- * table that was restored to another time than the others.
+ * difference, since both change in one transaction. This mends changes made by hand, or a table
+ * that was restored to another time than the others.
  */
 
-import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
+import { DeleteCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
-import { commitTask, writeContext } from '../../functions/data/lifecycle/commit-tasks.ts';
+import { commitTask } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
+import type { LifecycleDb } from '../../functions/data/lifecycle/lifecycle-db.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
 import { isBatch, QueueItem } from '../../functions/data/queue/queue-item.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
-import type { TableNames } from '../../functions/tables.ts';
 
-export interface QueueRepair {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>;
+interface QueueRepair {
+  readonly db: LifecycleDb;
   readonly fix: boolean;
   /** Only batches of this user. */
   readonly userId?: string | undefined;
 }
 
-export interface QueueDifference {
+interface QueueDifference {
   readonly userId: string;
   readonly batchId: string;
   readonly reason: string;
@@ -59,7 +57,7 @@ async function checkBatch(repair: QueueRepair, userId: string, id: string): Prom
   if (reason === undefined) return undefined;
   if (repair.fix) {
     const change = placeAgain(id, item === undefined ? queue_key : undefined);
-    await commitTask({ ...writeContext(repair.client, repair.tables), userId }, { changes: [change] });
+    await commitTask(repair.db, { userId }, { changes: [change] });
   }
   return { userId, batchId: id, reason };
 }
@@ -71,12 +69,13 @@ async function checkItem(repair: QueueRepair, item: QueueItem): Promise<QueueDif
   if (found === undefined || row === 'broken' || row?.queue_key === key) return undefined;
   if (repair.fix) {
     // No batch takes a key that is there, so none can have taken this one since.
-    await repair.client.send(new DeleteCommand({ TableName: repair.tables.DeviceQueue, Key: { device_type, key } }));
+    const { client, tables } = repair.db;
+    await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type, key } }));
   }
   return { userId, batchId, reason: 'is in the queue, but does not say so' };
 }
 
-async function readQueueItems({ client, tables, userId }: QueueRepair): Promise<QueueItem[]> {
+async function readQueueItems({ db: { client, tables }, userId }: QueueRepair): Promise<QueueItem[]> {
   const found: QueueItem[] = [];
   for await (const { Items = [] } of paginateScan(
     { client },
@@ -92,7 +91,7 @@ async function readQueueItems({ client, tables, userId }: QueueRepair): Promise<
 }
 
 /** All batches that workers may take, or might have taken. */
-async function* readQueuedBatches({ client, tables, userId }: QueueRepair): AsyncGenerator<BatchRow> {
+async function* readQueuedBatches({ db: { client, tables }, userId }: QueueRepair): AsyncGenerator<BatchRow> {
   const input = {
     TableName: tables.Batches,
     FilterExpression: 'attribute_exists(queue_key)',
@@ -109,17 +108,13 @@ async function* readQueuedBatches({ client, tables, userId }: QueueRepair): Asyn
   }
 }
 
-async function readBatchOf(
-  { client, tables }: QueueRepair,
-  user_id: string,
-  id: string,
-): Promise<BatchRow | 'broken' | undefined> {
-  const item = await getItem(client, { table: tables.Batches, key: { user_id, id }, consistent: true });
+async function readBatchOf({ db }: QueueRepair, user_id: string, id: string): Promise<BatchRow | 'broken' | undefined> {
+  const item = await getItem(db, { table: 'Batches', key: { user_id, id }, consistent: true });
   return item && (readBatch(item) ?? 'broken');
 }
 
-function readItemAt({ client, tables }: QueueRepair, device_type: string, key: string): Promise<Item | undefined> {
-  return getItem(client, { table: tables.DeviceQueue, key: { device_type, key }, consistent: true });
+function readItemAt({ db }: QueueRepair, device_type: string, key: string): Promise<Item | undefined> {
+  return getItem(db, { table: 'DeviceQueue', key: { device_type, key }, consistent: true });
 }
 
 /** Undefined where the row breaks its schema. */
@@ -147,7 +142,7 @@ function placeAgain(id: string, missingKey: BatchRow['queue_key']): Change {
       if (batch === undefined) return draft;
       const isMissing = typeof missingKey === 'string' && batch.queue_key === missingKey;
       const again = { ...batch, rev: batch.rev + 1, ...(isMissing && { queue_key: null }) };
-      return withRows(ownerLists, draft, { batches: [again] });
+      return withRows(draft, { batches: [again] });
     },
   };
 }

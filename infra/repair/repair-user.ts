@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { headKey } from '../../functions/data/columns/head.ts';
-import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
+import { formatsOf, type OwnerFormats } from '../../functions/data/columns/lists.ts';
 import { sealableSegments } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
@@ -12,10 +13,8 @@ import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { monthsOf, type RepairedOwner, readSnapshot } from './snapshot.ts';
 
-export interface RepairOptions {
+interface RepairOptions {
   readonly fix: boolean;
-  /** Tests repair lists of other descriptions. */
-  readonly lists?: OwnerLists;
   /** Called after each recount. */
   readonly progress?: (text: string) => void;
 }
@@ -30,7 +29,7 @@ export interface RepairResult {
 
 interface Recount {
   readonly differences: readonly Difference[];
-  readonly rows: Readonly<Record<keyof OwnerLists, number>>;
+  readonly rows: Readonly<Record<keyof OwnerFormats, number>>;
 }
 
 type CountOnce = () => Promise<Recount>;
@@ -42,24 +41,25 @@ const parallelWrites = 8;
  * Recounts one owner's rows and, with `fix`, rebuilds the columns of an owner whose data differ.
  *
  * - Writers may go on during a recount. A difference counts only when three recounts find the same
- *   content in an item, and wrong each time: what a writer has changed in between is another.
+ *   wrong content in an item: if a writer has changed it in between, the content is another.
  * - While the columns are rebuilt, writers and filtered or sorted lists of this owner fail with
- *   OutdatedColumns or CorruptData, which callers and queues retry. Nobody else notices.
+ *   OutdatedColumns or CorruptData, which callers and queues retry. Other owners are not affected.
  * - Afterwards all old segments are sealed that are not. An owner without differences is not
  *   rebuilt, only sealed.
  *
- * Throws CorruptData or LimitExceeded when the rows cannot be described at all. Whatever a rebuild
+ * Throws CorruptData or LimitExceeded when the rows cannot be described at all. If a rebuild
  * throws, the owner's lists stay closed until the next one is complete. Reads the owner's items
- * whole, strongly consistent: once where nothing differs, about five times for a rebuild. Holds
- * about 1 KB a row in memory.
+ * whole, strongly consistent: once if nothing differs, about five times for a rebuild. Holds about
+ * 1 KB a row in memory.
  */
 export async function repairUser(
   owner: RepairedOwner,
-  { fix, lists = ownerLists, progress = () => {} }: RepairOptions,
+  { fix, progress = () => {} }: RepairOptions,
 ): Promise<RepairResult> {
+  const lists = formatsOf(owner.db);
   let months: ReadonlySet<string> | undefined;
   const countOnce = async () => {
-    const snapshot = await readSnapshot(owner, lists, months);
+    const snapshot = await readSnapshot(owner, months);
     months = snapshot.usage.months.union(monthsOf([...snapshot.batches, ...snapshot.jobs]));
     const differences = recount(lists, snapshot);
     const rows = { batch: snapshot.batches.length, job: snapshot.jobs.length };
@@ -71,10 +71,10 @@ export async function repairUser(
   const found = await findDifferences(countOnce);
   const isWrong = (difference: Difference) => isMendable(difference) && difference.kind !== 'usage';
   const mend = found.differences.some(isWrong)
-    ? () => rebuild(owner, lists, countOnce)
+    ? () => rebuild(owner, countOnce)
     : () => mendUsage(owner, found, countOnce);
   const last = fix ? await mend() : found;
-  if (fix && last.differences.length === 0) await sealOldSegments(owner, lists, last.rows);
+  if (fix && last.differences.length === 0) await sealOldSegments(owner, last.rows);
   return {
     differences: found.differences,
     remaining: last.differences,
@@ -99,10 +99,10 @@ async function findDifferences(countOnce: CountOnce): Promise<Recount> {
 }
 
 /**
- * Makes rows, columns and heads what the rows say, and returns the last recount: only differences
- * that nobody can mend, unless other writers were in the way in every round.
+ * Makes rows, columns and heads agree with the rows, and returns the last recount. It has only
+ * differences that cannot be mended, unless other writers were in the way in every round.
  *
- * 1. Both heads lose their format. From now on nobody reads columns or begins to write. A missing
+ * 1. Both heads lose their format. From now on no call reads columns or begins to write. A missing
  *    head becomes one without content, which has the same effect.
  * 2. Rows and blocks that differ are written, each only where it is still as it was found: a writer
  *    that had read the heads before may commit a change of old rows until now.
@@ -110,8 +110,10 @@ async function findDifferences(countOnce: CountOnce): Promise<Recount> {
  *
  * So an interrupted rebuild leaves a head without format, which the next recount finds.
  */
-async function rebuild(owner: RepairedOwner, lists: OwnerLists, countOnce: CountOnce): Promise<Recount> {
-  await Promise.all(Object.values(lists).map((list) => removeFormat(owner, headKey(list))));
+async function rebuild(owner: RepairedOwner, countOnce: CountOnce): Promise<Recount> {
+  await Promise.all(
+    Object.values<ListDescription>({ ...formatsOf(owner.db) }).map((list) => removeFormat(owner, headKey(list))),
+  );
   let last = await countOnce();
   for (let round = 1; round <= maxRounds; round++) {
     const mendable = last.differences.filter(isMendable);
@@ -151,14 +153,14 @@ function nameOf(difference: Difference): string {
   return `${difference.kind} ${difference.kind === 'row' ? difference.table : ''} ${difference.key}`;
 }
 
-async function removeFormat({ client, tables, userId }: RepairedOwner, key: string): Promise<void> {
+async function removeFormat({ db, userId }: RepairedOwner, key: string): Promise<void> {
   const command = new UpdateCommand({
-    TableName: tables.Columns,
+    TableName: db.tables.Columns,
     Key: { user_id: userId, key },
     UpdateExpression: 'REMOVE #format',
     ExpressionAttributeNames: { '#format': 'format' },
   });
-  await retry(() => translateErrors(client.send(command)), {
+  await retry(db.clock, () => translateErrors(db.client.send(command)), {
     attempts: 12,
     firstMilliseconds: 20,
     maxDelayMilliseconds: 500,
@@ -192,7 +194,7 @@ async function writeExpected(owner: RepairedOwner, difference: MendableDifferenc
 }
 
 async function writeColumnItem(
-  { client, tables, userId }: RepairedOwner,
+  { db: { client, tables }, userId }: RepairedOwner,
   difference: Exclude<MendableDifference, { kind: 'row' | 'usage' }>,
 ): Promise<void> {
   const [TableName, Key] = [tables.Columns, { user_id: userId, key: difference.key }];
@@ -212,7 +214,7 @@ async function writeColumnItem(
  * old.
  */
 async function writeUsage(
-  { client, tables }: RepairedOwner,
+  { db: { client, tables } }: RepairedOwner,
   { key, found, expected }: Extract<Difference, { kind: 'usage' }>,
 ): Promise<void> {
   const { assignments, values } = assign({ ...expected, rev: isCount(found?.rev) ? found.rev + 1 : 0 });
@@ -230,7 +232,7 @@ async function writeUsage(
 
 /** Moves on the row's version, so that a writer who has read it before does not undo this. */
 async function writeRow(
-  { client, tables, userId }: RepairedOwner,
+  { db: { client, tables }, userId }: RepairedOwner,
   { table, key, rev, expected }: Extract<Difference, { kind: 'row' }>,
 ): Promise<void> {
   const condition = requireUnchanged('rev', rev);
@@ -262,10 +264,10 @@ function requireUnchanged(name: string, found: unknown) {
 }
 
 /** Nothing else seals what was written anew. */
-async function sealOldSegments(owner: RepairedOwner, lists: OwnerLists, rows: Recount['rows']): Promise<void> {
+async function sealOldSegments({ db, userId }: RepairedOwner, rows: Recount['rows']): Promise<void> {
   for (const name of ['batch', 'job'] as const) {
-    const list = lists[name];
+    const list = formatsOf(db)[name];
     const segments = sealableSegments(list, tailStart(list, { next_seq: rows[name] }));
-    for (let segment = 0; segment < segments; segment++) await sealSegment(owner, list, segment);
+    for (let segment = 0; segment < segments; segment++) await sealSegment(db, { userId, list, segment });
   }
 }

@@ -7,8 +7,10 @@ import { rmSync } from 'node:fs';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConflict, isUnavailable } from '../../functions/data/dynamodb/aws-errors.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { ServiceError } from '../../functions/errors.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
 import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
 import { runCommand } from '../commands/run-command.ts';
@@ -32,7 +34,7 @@ with the batches, and reports what differs.
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
   --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE and COUNTERS_TABLE
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, SEQUENCES_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE and COUNTERS_TABLE
 name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
@@ -50,9 +52,10 @@ const maxShown = 20;
 const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters'] as const;
 
-type RepairTables = TableNames<(typeof repaired)[number]>;
+type RepairedTable = (typeof repaired)[number];
+type RepairTables = TableNames<RepairedTable>;
 
 /** What `--resume` goes on from. */
 interface Progress {
@@ -72,23 +75,23 @@ let lastShown = Date.now();
 await runCommand({ usage, options, describe: failureText }, async ({ user, fix, resume, stack, tables: restored }) => {
   const { client: plainClient, place } = connect(stack);
   const names = await findTables(plainClient, stack, restored);
-  const client = DynamoDBDocumentClient.from(plainClient);
+  const db: Db<RepairedTable> = { client: DynamoDBDocumentClient.from(plainClient), tables: names, clock: systemClock };
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
   if (user !== undefined) {
-    const outcome = await repairOne({ client, tables: names, userId: user }, { fix, inDetail: true });
-    const areSound = await repairShared({ client, tables: names, fix, userId: user });
+    const outcome = await repairOne({ db, userId: user }, { fix, inDetail: true });
+    const areSound = await repairShared({ db, fix, userId: user });
     return outcome === 'sound' && areSound ? 0 : 1;
   }
 
   const progress = startProgress(names, fix, resume);
-  await scanUsers({ client, tables: names }, progress.scan, async () => {
+  await scanUsers(db, progress.scan, async () => {
     writeJsonFile(progressFile, progress);
     show(`${progress.scan.users.length} users found`);
   });
   const { users } = progress.scan;
   for (const userId of users.slice(progress.done)) {
     show(`${progress.done} of ${users.length} users`);
-    const outcome = await repairOne({ client, tables: names, userId }, { fix, inDetail: false });
+    const outcome = await repairOne({ db, userId }, { fix, inDetail: false });
     if (outcome === 'differing') progress.differing += 1;
     if (outcome === 'failed') progress.failed += 1;
     progress.done += 1;
@@ -99,7 +102,7 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
     `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
       `${progress.failed > 0 ? `, ${progress.failed} that failed` : ''}.`,
   );
-  const areSound = await repairShared({ client, tables: names, fix });
+  const areSound = await repairShared({ db, fix });
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
 });
 
@@ -179,7 +182,7 @@ async function findTables(
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name, time] =
-        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue|Usage|Counters)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
+        /^(.+)-Storage(Batches|Jobs|Columns|Sequences|DeviceQueue|Usage|Counters)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
           tableName,
         ) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
@@ -281,7 +284,7 @@ function isOfAws(error: Error): boolean {
   );
 }
 
-/** One sentence, except for what nobody expected. */
+/** One sentence; for an unexpected error, all that is known of it. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SetupProblem) return error.message;

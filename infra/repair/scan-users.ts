@@ -1,6 +1,6 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
-import type { RepairedOwner } from './snapshot.ts';
 
 const segments = 4;
 const scanned = ['Columns', 'Batches', 'Jobs'] as const;
@@ -20,7 +20,7 @@ export interface UserScan {
  * at a time. After each page it adds the new users to `scan` and calls `onPage`.
  */
 export async function scanUsers(
-  { client, tables }: Pick<RepairedOwner, 'client' | 'tables'>,
+  { client, tables }: Db<(typeof scanned)[number]>,
   scan: UserScan,
   onPage: () => Promise<void>,
 ): Promise<void> {

@@ -1,30 +1,26 @@
 /** Reads everything of one owner that the recount looks at. */
 
-import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
 import { StoredHead } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
-import type { OwnerLists } from '../../functions/data/columns/lists.ts';
+import { formatsOf } from '../../functions/data/columns/lists.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { type Item, queryAll } from '../../functions/data/dynamodb/reads.ts';
 import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
-import type { TableNames } from '../../functions/tables.ts';
 
 /** By itself zod/mini says no more than that a value is invalid. */
 const { localeError: error } = en();
 
-export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Usage'>;
-
 /** Whose items are recounted, and where they lie. */
 export interface RepairedOwner {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: RepairTables;
+  readonly db: Db<'Batches' | 'Jobs' | 'Columns' | 'Usage'>;
   readonly userId: string;
 }
 
-/** A row as it was read. */
 export interface FoundRow {
   /** What the recount looks at; newer attributes that the row lacks have their defaults. */
   readonly row: Item;
@@ -59,11 +55,8 @@ const contentSchemas = {
  * row. Usage is read before the rows, too, if the caller knows the months; otherwise after them, in
  * all months that they name.
  */
-export async function readSnapshot(
-  owner: RepairedOwner,
-  lists: OwnerLists,
-  months?: ReadonlySet<string>,
-): Promise<Snapshot> {
+export async function readSnapshot(owner: RepairedOwner, months?: ReadonlySet<string>): Promise<Snapshot> {
+  const lists = formatsOf(owner.db);
   const before = months && (await readUsage(owner, months));
   const columns = await readColumns(owner);
   const batches = await readRows(owner, lists.batch);
@@ -80,15 +73,12 @@ export function monthsOf(rows: readonly FoundRow[]): ReadonlySet<string> {
   );
 }
 
-async function readUsage(
-  { client, tables, userId }: RepairedOwner,
-  months: ReadonlySet<string>,
-): Promise<Snapshot['usage']> {
+async function readUsage({ db, userId }: RepairedOwner, months: ReadonlySet<string>): Promise<Snapshot['usage']> {
   const items: Item[] = [];
   for (const month of months) {
     const range = { startsWith: usagePrefix(userId) };
-    const read = { table: tables.Usage, partition: { month }, sortKey: 'key', range, consistent: true };
-    items.push(...(await queryAll(client, read)));
+    const read = { table: 'Usage', partition: { month }, sortKey: 'key', range, consistent: true } as const;
+    items.push(...(await queryAll(db, read)));
   }
   return { months, items };
 }
@@ -124,7 +114,7 @@ async function readRows(owner: RepairedOwner, list: ListDescription): Promise<Fo
 
 /** The owner's items of a table, page by page; all of their attributes where none are named. */
 async function* readAll(
-  { client, tables, userId }: RepairedOwner,
+  { db: { client, tables }, userId }: RepairedOwner,
   table: 'Batches' | 'Jobs' | 'Columns',
   attributes: readonly string[] = [],
 ): AsyncGenerator<Item[]> {

@@ -28,7 +28,7 @@ export interface Deployment {
   hasMetric(name: string): Promise<boolean>;
   /** Runs each saved query; returns their names. Throws where one does not run. */
   runSavedQueries(): Promise<string[]>;
-  /** What functions may run at once: the account's, those of them unreserved, the stack's. */
+  /** Executions that may run at once: of the account, of its unreserved share, and of the stack. */
   concurrency(): Promise<{ account: number; unreserved: number; stack: ReturnType<typeof stackConcurrency> }>;
   /** Makes an alarm go off. Resolves when the topic took its message. */
   raiseAlarm(): Promise<void>;

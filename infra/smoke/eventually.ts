@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * What `look` finds, asked again until it finds something or so many seconds have passed; then it
- * throws.
+ * What `look` finds. It is called again until it finds something, or until this number of seconds
+ * has passed; then this throws.
  */
 export async function eventually<Found>(
   seconds: number,

@@ -30,7 +30,7 @@ interface ApiProps {
   readonly settings: StageSettings;
   readonly resources: UsableResources;
   readonly tokenIssuer: TokenIssuer;
-  /** Undefined: nobody can sign in at the console. */
+  /** Undefined: the console has no sign-in. */
   readonly consoleSignIn: ConsoleSignIn | undefined;
 }
 
@@ -52,7 +52,7 @@ const resultsLinkValidity = Duration.minutes(5);
 type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
 
 /**
- * The REST API, whose body holds the routes, the authorizer in front of those that are not public,
+ * The REST API, whose body holds the routes, the authorizer in front of routes that are not public,
  * and the gateway's own answers; and a function for each route.
  */
 export class Api extends Construct {

@@ -4,8 +4,8 @@ import type { Construct } from 'constructs';
 import { letPublish } from './alarm-topic.ts';
 
 /**
- * Sends a message to the topic when what the account costs in a month exceeds so many dollars, or
- * is about to. AWS looks at the costs up to three times a day, so it comes hours late.
+ * Sends a message to the topic when the account's costs of a month exceed this number of dollars,
+ * or are about to. AWS looks at the costs up to three times a day, so it comes hours late.
  */
 export function createBudget(scope: Construct, dollars: number, topic: Topic): void {
   letPublish('budgets.amazonaws.com', topic);

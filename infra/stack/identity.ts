@@ -28,7 +28,7 @@ interface IdentityProps {
   readonly settings: StageSettings;
   /** The types of devices, or `*` for any, each with a client of its own. */
   readonly devices: readonly string[];
-  /** Where people open the console; undefined: nobody can sign in there. */
+  /** Where people open the console; undefined: it has no sign-in. */
   readonly consoleUrl?: string | undefined;
 }
 

@@ -104,7 +104,7 @@ function saveQueries(scope: Construct, folder: string, { queries, logs }: QueryP
   }
 }
 
-/** Those that a busy hour fills. */
+/** The tables that a busy hour fills. */
 const busyTables = ['Batches', 'Jobs', 'Columns', 'DeviceQueue'] as const;
 
 /**

@@ -94,6 +94,8 @@ export class ServiceFunction extends LambdaFunction {
       reason: 'X-Ray has no resources to name: sending traces can only be allowed on all of it.',
     });
     for (const { service, arn, actions, conditions, wildcard } of used) {
+      // A name without a right.
+      if (actions.length === 0) continue;
       if (wildcard !== undefined) acknowledgements.acknowledge(wildcard);
       const allowed = actions.map((action) => `${service}:${action}`);
       this.addToRolePolicy(

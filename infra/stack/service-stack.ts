@@ -33,7 +33,6 @@ interface ServiceStackProps extends StackProps {
   readonly restoredTables?: string;
 }
 
-/** The whole service. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     const { settings, devices = ['*'] } = props;

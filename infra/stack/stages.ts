@@ -20,12 +20,12 @@ export interface StageSettings {
   readonly throttle: Readonly<Record<RateClass, number>>;
   /**
    * Execution environments that are kept for the authorizer, which anything that looks like a token
-   * can start; it takes no more. Where it is set, each function that callers without a token can
-   * start has as many as a burst of its calls, and no more. Undefined: they share those of the
-   * account. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep none.
+   * can start; it takes no more. If this is set, each function that callers without a token can
+   * start also has its own, as many as a burst of its calls, and no more. Undefined: all share the
+   * account's. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep none.
    */
   readonly reserved: { readonly authorizer: number } | undefined;
-  /** After so many days the bucket deletes results. Undefined: it keeps them. */
+  /** Days after which the bucket deletes results. Undefined: it keeps them. */
   readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;

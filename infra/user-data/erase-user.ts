@@ -10,10 +10,9 @@ import { eraseMessages } from './user-messages.ts';
 /** What a device uploaded under a lease, below the id of its job: no other user's key is so. */
 const leasedKey = /^[0-9a-f-]{36}\/\d+\/[0-9a-f]{64}\.json$/;
 
-export interface EraseOptions extends Erasure {
+interface EraseOptions extends Erasure {
   /** Also while devices have batches of the user. */
   readonly force: boolean;
-  readonly now?: () => number;
   readonly report?: (line: string) => void;
 }
 
@@ -26,8 +25,8 @@ export interface EraseOptions extends Erasure {
  * erased.
  */
 export async function eraseUser(data: StackData, options: EraseOptions): Promise<number> {
-  const { userId, force, now = Date.now, report = () => {} } = options;
-  if (!force) await requireNoLease(data, userId, now());
+  const { userId, force, report = () => {} } = options;
+  if (!force) await requireNoLease(data, userId, data.clock.now());
   const erase = async (table: TableName) => {
     const count = await eraseItems(data, table, options);
     if (count > 0) report(`${table}: ${count}`);
@@ -37,8 +36,7 @@ export async function eraseUser(data: StackData, options: EraseOptions): Promise
   await erase(queue!);
   // Before the rows: only they say which keys are the user's where another's id begins with theirs.
   let results = 0;
-  for await (const versions of findResults(data, userId))
-    results += await deleteVersions(data.s3, data.bucket, versions);
+  for await (const versions of findResults(data, userId)) results += await deleteVersions(data.results, versions);
   if (results > 0) report(`results: ${results} versions`);
   for (const table of others) await erase(table);
   let unseen = 0;
@@ -60,15 +58,17 @@ async function requireNoLease(data: StackData, userId: string, now: number): Pro
   }
 }
 
-/** All versions of results below the user's prefix, but for those of users whose ids begin so. */
-export async function* findResults({ s3, bucket, client, tables }: StackData, userId: string) {
+/**
+ * All versions of results below the user's prefix, except results of users whose ids begin with it.
+ */
+export async function* findResults(data: StackData, userId: string) {
   const prefix = userResultsPrefix(userId);
   let others: readonly string[] | undefined;
-  for await (const versions of listVersions(s3, { bucket, prefix })) {
+  for await (const versions of listVersions(data.results, prefix)) {
     const isPlain = versions.every(({ Key = '' }) => leasedKey.test(Key.slice(prefix.length)));
     if (!isPlain && others === undefined) {
       const scan = { users: [], reached: {} };
-      await scanUsers({ client, tables }, scan, async () => {});
+      await scanUsers(data, scan, async () => {});
       others = scan.users.filter((id: string) => id.startsWith(`${userId}/`)).map(userResultsPrefix);
     }
     yield versions.filter(({ Key = '' }) => !others?.some((other) => Key.startsWith(other)));
@@ -77,7 +77,7 @@ export async function* findResults({ s3, bucket, client, tables }: StackData, us
 
 const day = 86_400_000;
 
-/** What still holds data of the user that nobody can erase, and until when. */
+/** Data of the user that cannot be erased, and until when they stay. */
 export function whatStays({ logDays }: Pick<StackData, 'logDays'>, now: number): string[] {
   const until = (days: number) => new Date(now + days * day).toISOString().slice(0, 10);
   return [

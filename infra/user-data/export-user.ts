@@ -45,7 +45,7 @@ export async function exportUser(data: StackData, userId: string, directory: str
   for await (const versions of findResults(data, userId)) {
     for (const { Key = '', IsLatest } of versions.filter((version) => 'Size' in version)) {
       if (!IsLatest) continue;
-      const { Body } = await data.s3.send(new GetObjectCommand({ Bucket: data.bucket, Key }));
+      const { Body } = await data.results.client.send(new GetObjectCommand({ Bucket: data.results.name, Key }));
       const path = Key.split('/').map((segment) => encodeURIComponent(segment).replace(/^\.+$/, '_$&'));
       await writeOne(path.join('/'), await Body!.transformToByteArray());
     }

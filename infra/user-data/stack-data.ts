@@ -1,9 +1,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type ResultsBucket, resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { queues } from '../../functions/queues.ts';
-import { type TableNames, tables } from '../../functions/tables.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
+import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
 import { stackOutputs } from '../commands/aws-cli.ts';
 import { readJsonFile } from '../commands/json-file.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
@@ -11,13 +13,10 @@ import { owner } from '../local/iam/principals.ts';
 import { stages } from '../stack/stages.ts';
 
 /** Everything that a stack keeps of its users, and how to reach it. */
-export interface StackData {
+export interface StackData extends Db<TableName> {
   readonly name: string;
-  readonly client: DynamoDBDocumentClient;
-  readonly s3: S3Client;
+  readonly results: ResultsBucket;
   readonly sqs: SQSClient;
-  readonly tables: TableNames;
-  readonly bucket: string;
   /** The URLs of all queues and dead-letter queues, by their names. */
   readonly queues: Readonly<Record<string, string>>;
   /** How long its functions' logs are kept. */
@@ -51,10 +50,10 @@ function dataOf(name: string, outputs: ReadonlyMap<string, string>, common: obje
   return {
     name,
     client: DynamoDBDocumentClient.from(new DynamoDBClient(at(endpoints?.dynamodbEndpoint))),
-    s3: new S3Client(at(endpoints?.objectStoreEndpoint)),
+    clock: systemClock,
+    results: resultsBucket(output('ResultsBucket'), at(endpoints?.objectStoreEndpoint)),
     sqs: new SQSClient(at(endpoints?.queueEndpoint)),
     tables: Object.fromEntries(Object.keys(tables).map((table) => [table, output(`${table}Table`)])) as TableNames,
-    bucket: output('ResultsBucket'),
     queues: Object.fromEntries(
       Object.keys(queues).flatMap((queue) =>
         ['Queue', 'DeadLetters'].map((kind) => [`${queue}${kind}`, output(`${queue}${kind}Url`)]),

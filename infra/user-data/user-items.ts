@@ -59,32 +59,33 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   Batches: {
     ...partition,
     /** What has not ended is counted in its project. */
-    async erase({ client, tables }, items) {
+    async erase(data, items) {
+      const { client, tables, clock } = data;
       const isCounted = (row: Item) => row.counted_in_project !== undefined && !isFinalBatchStatus(row.status);
       for (const row of (items as BatchRow[]).filter(isCounted)) {
         const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
         const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
         const Delete = ifUnchanged(tables.Batches, { user_id: row.user_id, id: row.id }, row.rev);
-        const counted = counterWrites(tables, { draft, now: Date.now() });
+        const counted = counterWrites(data, { draft, now: clock.now() });
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
       }
       const others = items.filter((row) => !isCounted(row)).map(({ user_id, id }) => ({ user_id, id }));
-      await batchDelete(client, tables.Batches, others);
+      await batchDelete(data, 'Batches', others);
     },
   },
   Jobs: partition,
   Quizzes: partition,
-  // The heads are here: whoever creates rows meanwhile is refused until then.
+  // The heads are here, so creations of rows are refused until this table is erased.
   Columns: partition,
   Limits: {
     search: (userId) => ({
       KeyConditionExpression: 'part = :part AND subject = :subject',
       ExpressionAttributeValues: { ':part': 'subjects', ':subject': userSubject(userId) },
     }),
-    async erase({ client, tables }, items, { userId }) {
+    async erase(data, items, { userId }) {
       const change = { operator: 'npm run erase', subject: userSubject(userId), limits: undefined };
-      if (items.length > 0) await changeLimits(client, tables)(change);
+      if (items.length > 0) await changeLimits(data, change);
     },
   },
   // After the batches: what these count as leaves the counter with them.
@@ -100,10 +101,11 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       ExpressionAttributeNames: { '#key': 'key' },
       ExpressionAttributeValues: { ':user': usagePrefix(userId) },
     }),
-    async erase({ client, tables }, items, { pseudonym }) {
+    async erase(data, items, { pseudonym }) {
+      const { client, tables } = data;
       for (const item of items) {
         const Delete = ifUnchanged(tables.Usage, usageKeyOf(String(item.key)), item.rev);
-        const added = usageWrites(tables, [{ ...usageOfItem(item), userId: pseudonym }]);
+        const added = usageWrites(data, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));
       }
     },
@@ -153,7 +155,7 @@ export async function eraseItems(data: StackData, table: TableName, of: Erasure)
   for await (const items of findItems(data, table, of.userId)) {
     const keys = items.map((item) => ({ [partitionKey]: item[partitionKey], [sortKey]: item[sortKey] }));
     if (userItems[table]?.erase) await userItems[table].erase(data, items, of);
-    else await batchDelete(data.client, data.tables[table], keys);
+    else await batchDelete(data, table, keys);
     count += items.length;
   }
   return count;

@@ -9,7 +9,10 @@ import { parseJson } from '../../functions/values/json-text.ts';
 
 /** Longer than a look at a queue takes; then others' messages are visible again by themselves. */
 const hiddenSeconds = 120;
-/** Of so many answers without a message in a row: SQS asks a part of its servers each time. */
+/**
+ * Answers without a message in a row after which a queue is empty: SQS asks a part of its servers
+ * each time.
+ */
 const maxEmptyAnswers = 3;
 
 /**
@@ -18,7 +21,7 @@ const maxEmptyAnswers = 3;
  * delayed for up to 15 minutes, or under way.
  */
 export async function eraseMessages(sqs: SQSClient, QueueUrl: string, userId: string) {
-  // First: those that are hidden by this are no matter.
+  // Read first: the messages that this call hides must not count.
   const hidden = ['ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'] as const;
   const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...hidden] }));
   const others: string[] = [];

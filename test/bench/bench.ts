@@ -18,6 +18,7 @@ import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts
 import { createTables } from '../support/create-tables.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
+import { patientClock } from '../support/test-db.ts';
 import { benchRows } from './bench-rows.ts';
 import { prepareCases } from './list-cases.ts';
 import { measureBundles } from './measure-bundles.ts';
@@ -170,17 +171,19 @@ function options() {
   return { sizes, chosen, json, isQuick: values.quick };
 }
 
-/** A client that is measured, and tables of their own. */
+/** A database whose client is measured, with tables of its own. */
 async function connect(prefix: string): Promise<EndpointBench> {
-  // The client of the functions, with time for a machine that others use too.
+  // The client of the functions, with time for a machine that others use too. DynamoDB Local
+  // throttles nothing: so nothing is paced.
   const client = documentClient(60_000);
   const tables = await createTables(client, `${prefix}-`);
-  return { client, measure: measuredClient(client), tables, userId };
+  const db = { client, tables, clock: { ...patientClock(), sleep: async () => {} } };
+  return { db, measure: measuredClient(client), userId };
 }
 
 async function load(size: number, runs: number): Promise<ListBench> {
   const connection = await connect(String(size));
-  const { client, tables } = connection;
+  const { client, tables } = connection.db;
   requireMemory(size);
   const rows = benchRows(userId, size);
   progress(`${size} batches: the right answers`);

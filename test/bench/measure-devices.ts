@@ -134,12 +134,8 @@ const cases: readonly DeviceCase[] = [
  * Measures what the calls of devices do, and those of users that change a queue, for users of their
  * own.
  */
-export async function* measureDevices({
-  client,
-  measure,
-  tables,
-}: EndpointBench): AsyncGenerator<Measured<CallFigure>> {
-  const stack = workerStack(client, tables, presentTime);
+export async function* measureDevices({ db, measure }: EndpointBench): AsyncGenerator<Measured<CallFigure>> {
+  const stack = workerStack(db.client, db.tables, presentTime);
   for (const { name, budget, batch, waits, before, run } of cases) {
     const costs: Units[] = [];
     while (costs.length < runs) {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getBatchDetails } from '../../functions/data/batches/batch-details.ts';
 import { listResultsKeys } from '../../functions/data/batches/batch-results.ts';
 import { closeBatch, setTags } from '../../functions/data/batches/batch-updates.ts';
@@ -8,7 +7,7 @@ import { addJobs, createBatch } from '../../functions/data/batches/new-batches.t
 import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import { getResultsKey } from '../../functions/data/batches/results.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
-import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { getBatch } from '../../functions/data/rows/batches.ts';
 import { listDevices } from '../../functions/data/rows/devices.ts';
 import { getJob, listJobs } from '../../functions/data/rows/jobs.ts';
@@ -17,7 +16,7 @@ import { getSequence } from '../../functions/data/rows/sequences.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
-import type { TableNames } from '../../functions/tables.ts';
+import type { TableName } from '../../functions/tables.ts';
 import type { CallFigure } from '../../infra/docs/performance.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
@@ -26,9 +25,8 @@ import { sequenceText } from '../support/sequence-text.ts';
 import { type Budget, excesses, mean, type Units } from './units.ts';
 
 export interface EndpointBench {
-  readonly client: DynamoDBDocumentClient;
+  readonly db: Db<TableName>;
   readonly measure: Measure;
-  readonly tables: TableNames;
   readonly userId: string;
 }
 
@@ -150,7 +148,7 @@ export async function* measureEndpoints(
   bench: EndpointBench,
   { large }: { readonly large: boolean },
 ): AsyncGenerator<Measured<CallFigure>> {
-  await loadDevices(bench.client, bench.tables);
+  await loadDevices(bench.db.client, bench.db.tables);
   const endpoints = endpointsOf(bench);
   await endpoints.create(1);
   const createdLarge = new Map<number, Subject>();
@@ -170,34 +168,9 @@ export async function* measureEndpoints(
   }
 }
 
-/** DynamoDB Local throttles nothing, and the measured client is slower than a call may be. */
-const unpaced = {
-  newPace: () =>
-    new WritePace({
-      unitsPerSecond: Number.POSITIVE_INFINITY,
-      secondsForAll: Number.POSITIVE_INFINITY,
-      maxSeconds: Number.POSITIVE_INFINITY,
-    }),
-};
-
 /** What each endpoint does after its input was read, for this user. */
-function endpointsOf({ client, tables, userId }: EndpointBench) {
-  const createNew = createBatch(client, tables, unpaced);
-  const addTo = addJobs(client, tables, unpaced);
-  const detailsOf = getBatchDetails(client, tables);
-  const batchOf = getBatch(client, tables);
-  const jobOf = getJob(client, tables);
-  const sequenceOf = getSequence(client, tables);
-  const jobsOfBatch = listJobs(client, tables);
-  const keyOf = getResultsKey(client, tables);
-  const keysOf = listResultsKeys(client, tables);
-  const projectsOf = listProjects(client, tables);
-  const tagsOf = setTags(client, tables);
-  const closeOne = closeBatch(client, tables);
-  const repeatBatch = rebatch(client, tables, unpaced);
-  const cancelOne = cancelBatch(client, tables, unpaced);
-  const cancelOneJob = cancelJob(client, tables);
-  const cancelAllJobs = cancelJobs(client, tables, unpaced);
+function endpointsOf({ db, userId }: EndpointBench) {
+  const claims = Claims.parse({});
   return {
     async create(jobs: number, idempotencyKey?: string): Promise<Subject> {
       const body = CreateBatchRequest.parse({
@@ -208,33 +181,33 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
         configuration: { note: 'x'.repeat(250) },
         jobs: jobRequests(jobs),
       });
-      const batch = await createNew({ userId, idempotencyKey }, body, Claims.parse({}));
+      const batch = await createBatch(db, { userId, idempotencyKey, claims }, body);
       return { id: batch.id, jobIds: batch.jobs?.map(({ id }) => id) ?? [] };
     },
     add: (batchId: string, jobs: number) =>
-      addTo({ userId }, batchId, AddJobsRequest.parse(jobRequests(jobs)), { queue_priority: 'MEDIUM' }),
-    details: (batchId: string) => detailsOf(userId, batchId),
-    batch: (batchId: string) => batchOf(userId, batchId),
-    job: (jobId: string) => Promise.all([jobOf(userId, jobId), sequenceOf(userId, jobId)]),
-    jobStatus: (jobId: string) => jobOf(userId, jobId),
+      addJobs(db, { userId, claims }, { batchId, body: AddJobsRequest.parse(jobRequests(jobs)) }),
+    details: (batchId: string) => getBatchDetails(db, userId, batchId),
+    batch: (batchId: string) => getBatch(db, userId, batchId),
+    job: (jobId: string) => Promise.all([getJob(db, userId, jobId), getSequence(db, userId, jobId)]),
+    jobStatus: (jobId: string) => getJob(db, userId, jobId),
     jobsOf: (batchId: string) =>
-      jobsOfBatch(userId, {
+      listJobs(db, userId, {
         batch_id: [batchId],
         limit: 100,
         offset: 0,
         order_by: 'creation_order',
         order_by_direction: 'ASC',
       }),
-    resultsKey: (jobId: string) => keyOf(userId, jobId),
-    resultsKeys: (batchId: string) => keysOf(userId, batchId),
-    devices: listDevices(client, tables),
-    projects: () => projectsOf(userId, Claims.parse({})),
-    tag: (batchId: string, tags: string[]) => tagsOf(userId, batchId, tags),
-    close: (batchId: string) => closeOne(userId, batchId),
-    repeat: (batchId: string) => repeatBatch({ userId }, batchId, RebatchQuery.parse({}), Claims.parse({})),
-    cancel: (batchId: string) => cancelOne(userId, batchId),
-    cancelJob: (jobId: string) => cancelOneJob(userId, jobId),
-    cancelJobs: (batchId: string) => cancelAllJobs(userId, batchId, CancelJobsQuery.parse({})),
+    resultsKey: (jobId: string) => getResultsKey(db, { userId, jobId }),
+    resultsKeys: (batchId: string) => listResultsKeys(db, { userId, batchId }),
+    devices: () => listDevices(db),
+    projects: () => listProjects(db, userId, claims),
+    tag: (batchId: string, tags: string[]) => setTags(db, userId, batchId, tags),
+    close: (batchId: string) => closeBatch(db, userId, batchId),
+    repeat: (batchId: string) => rebatch(db, { userId, claims }, { batchId, query: RebatchQuery.parse({}) }),
+    cancel: (batchId: string) => cancelBatch(db, { userId, batchId }),
+    cancelJob: (jobId: string) => cancelJob(db, userId, jobId),
+    cancelJobs: (batchId: string) => cancelJobs(db, { userId, batchId }, CancelJobsQuery.parse({})),
   };
 }
 

@@ -26,12 +26,13 @@ let created = 0;
  * remembered, for 2 write units.
  */
 export async function* measureEvents(bench: EndpointBench): AsyncGenerator<Measured<CallFigure>> {
-  const { client, measure, tables, userId } = bench;
+  const { db, measure, userId } = bench;
+  const { client, tables } = db;
   const rows = benchRows(userId, size);
   const sealed = () => true;
   await loadList(client, tables, { list: batchList, userId, rows: rows.batches, sealed });
   await loadList(client, tables, { list: jobList, userId, rows: rows.jobs, sealed });
-  const { applyEvents } = writeApi(client, tables);
+  const { applyEvents } = writeApi(db);
   const apply = async ({ type, data }: Change) => {
     const event = LifecycleEvent.parse({ id: randomUUID(), time: now(), user_id: userId, type, data });
     const [error] = await applyEvents([event]);

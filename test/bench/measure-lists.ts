@@ -42,7 +42,7 @@ export async function* measureLists(bench: ListBench): AsyncGenerator<Measured<L
     if (value.total !== expected.total || !isDeepStrictEqual(ids, expected.ids)) {
       throw new Error(`${name} of ${bench.size}: the answer is wrong.`);
     }
-    const ofProcess = await measureProcess({ tables: bench.tables, userId: bench.userId }, listCase, bench.runs);
+    const ofProcess = await measureProcess({ tables: bench.db.tables, userId: bench.userId }, listCase, bench.runs);
     yield { ...figureOf(name, expected.total, cost), ...ofProcess, excesses: excessesOf(bench.size, cost, budget) };
   }
   yield measureWalk(bench, lists);
@@ -63,12 +63,10 @@ async function measureWalk({ rows, size, measure }: ListBench, lists: Lists): Pr
   return { ...figureOf(name, total, cost), excesses: excessesOf(size, cost, walkBudget) };
 }
 
-function listsOf({ client, tables, userId }: ListBench): Lists {
-  const batches = listBatches(client, tables);
-  const jobs = listJobs(client, tables);
+function listsOf({ db, userId }: ListBench): Lists {
   return {
-    batches: (query) => batches(userId, query as BatchListQuery),
-    jobs: (query) => jobs(userId, query as JobListQuery),
+    batches: (query) => listBatches(db, userId, query as BatchListQuery),
+    jobs: (query) => listJobs(db, userId, query as JobListQuery),
   };
 }
 

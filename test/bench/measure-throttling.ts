@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { ServiceError, Unfinished } from '../../functions/errors.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { ThrottlingFigure } from '../../infra/docs/performance.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -34,8 +36,8 @@ export async function* measureThrottling(
     try {
       const client = documentClient(60_000);
       const tables = await createTables(client, `throttling-${calls}-`);
+      const db = { client, tables, clock: systemClock };
       const stack = workerStack(client, tables, presentTime);
-      const create = createBatch(client, tables);
       const worker = await newWorker(stack);
       const name = (what: string) => `${what}, ${calls} call${calls === 1 ? '' : 's'} of ${jobs} jobs`;
       const measured = async (what: string, work: (call: number) => Promise<unknown>) => {
@@ -66,10 +68,11 @@ export async function* measureThrottling(
       };
       const ids: string[] = [];
       yield await measured('creation', async (call) => {
-        const { id } = await create({ userId, idempotencyKey: String(call) }, newBatchRequest(jobs), Claims.parse({}));
+        const creation = { userId, idempotencyKey: String(call), claims: Claims.parse({}) };
+        const { id } = await createBatch(db, creation, newBatchRequest(jobs));
         ids[call] = id;
       });
-      yield await measured('cancellation', (call) => stack.cancel(userId, ids[call]!));
+      yield await measured('cancellation', (call) => cancelBatch(db, { userId, batchId: ids[call]! }));
     } finally {
       process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint;
       await proxy.stop();

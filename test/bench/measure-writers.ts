@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
+import type { Db } from '../../functions/data/dynamodb/db.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import type { TableNames } from '../../functions/tables.ts';
+import type { TableName, TableNames } from '../../functions/tables.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import type { WriterFigure } from '../../infra/docs/performance.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -46,10 +48,11 @@ export async function* measureWriters(
       throw error;
     }
   });
+  const db = { client, tables, clock: systemClock };
   const kinds = {
-    'a batch with 1 job': creations(client, tables),
-    'status of one of the newest 16 batches': await newStatuses(client, tables),
-    'status of an older batch': await oldStatuses(client, tables),
+    'a batch with 1 job': creations(db),
+    'status of one of the newest 16 batches': await newStatuses(db),
+    'status of an older batch': await oldStatuses(db),
   };
   for (const [kind, change] of Object.entries(kinds)) {
     for (const writers of [1, 4, 16]) {
@@ -84,19 +87,18 @@ async function changesPerSecond(writers: number, change: Change): Promise<number
   return changes / ((performance.now() - start) / 1_000);
 }
 
-function creations(client: DynamoDBDocumentClient, tables: TableNames): Change {
-  const create = createBatch(client, tables);
+function creations(db: Db<TableName>): Change {
   const body = CreateBatchRequest.parse({
     project_id: uuid('c', 1),
     device_type: 'FRESNEL',
     sequence_builder: sequenceText({ name: 'measured' }),
     jobs: [{ runs: 100, variables: {} }],
   });
-  return () => create({ userId: 'creator' }, body, Claims.parse({}));
+  return () => createBatch(db, { userId: 'creator', claims: Claims.parse({}) }, body);
 }
 
-async function newStatuses(client: DynamoDBDocumentClient, tables: TableNames): Promise<Change> {
-  const apply = events(client, tables, 'owner of new batches');
+async function newStatuses(db: Db<TableName>): Promise<Change> {
+  const apply = events(db, 'owner of new batches');
   const ids = Array.from({ length: batchList.rowsInTail }, () => randomUUID());
   for (const [at, id] of ids.entries()) await apply('batch.created', newBatch(at, { id, open: true }));
   return (writer, turn) => {
@@ -106,20 +108,20 @@ async function newStatuses(client: DynamoDBDocumentClient, tables: TableNames): 
 }
 
 /** Every eighth batch is changed, in the order of its id: at random places, and each only once. */
-async function oldStatuses(client: DynamoDBDocumentClient, tables: TableNames): Promise<Change> {
+async function oldStatuses(db: Db<TableName>): Promise<Change> {
   const userId = 'owner of old batches';
-  const apply = events(client, tables, userId);
+  const apply = events(db, userId);
   const waiting = { status: 'PENDING', open: true, start_datetime: null, end_datetime: null } as const;
   const rows = benchRows(userId, oldBatches).batches.map(
     (row): BatchRow => (row.seq % 8 === 0 ? { ...row, ...waiting } : row),
   );
-  await loadList(client, tables, { list: batchList, userId, rows });
+  await loadList(db.client, db.tables, { list: batchList, userId, rows });
   const ids = rows.flatMap(({ id, seq }) => (seq % 8 === 0 ? [id] : [])).sort();
   return () => apply('batch.updated', { batch_id: ids.pop(), status: 'RUNNING', start_datetime: now() });
 }
 
-function events(client: DynamoDBDocumentClient, tables: TableNames, userId: string) {
-  const { applyEvents } = writeApi(client, tables);
+function events(db: Db<TableName>, userId: string) {
+  const { applyEvents } = writeApi(db);
   return async (type: LifecycleEvent['type'], data: object) => {
     const [error] = await applyEvents([
       LifecycleEvent.parse({ id: randomUUID(), time: now(), user_id: userId, type, data }),

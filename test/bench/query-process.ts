@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { listBatches } from '../../functions/data/rows/batches.ts';
 import { listJobs } from '../../functions/data/rows/jobs.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import type { ListName, ListQuery } from './list-cases.ts';
 
 export interface QueryRun {
@@ -20,12 +21,12 @@ export interface QueryRun {
 }
 
 const { tables, userId } = JSON.parse(process.argv[2] ?? '');
-const client = documentClient(60_000);
-const lists = { batches: listBatches(client, tables), jobs: listJobs(client, tables) };
+const db = { client: documentClient(60_000), tables, clock: systemClock };
+const lists = { batches: listBatches, jobs: listJobs };
 
 process.on('message', async ({ list, query }: { list: ListName; query: ListQuery }) => {
   const cpu = process.cpuUsage();
-  const { items, total } = await lists[list](userId, query as never);
+  const { items, total } = await lists[list](db, userId, query as never);
   const { user, system } = process.cpuUsage(cpu);
   const cpuMilliseconds = (user + system) / 1_000;
   process.send?.({ ids: items.map(({ id }) => id), total, cpuMilliseconds, peakBytes: peakBytes() } satisfies QueryRun);

@@ -74,7 +74,7 @@ describe('the bundles', () => {
 
   it('log errors with their positions in the sources', () => {
     const { error } = JSON.parse(String(bundles.get('ListBatches')!.log));
-    const file = 'functions/http/endpoint.ts';
+    const file = 'functions/http/plain-endpoint.ts';
     const lines = readFileSync(join(import.meta.dirname, '../..', file), 'utf8').split('\n');
     const line = lines.findIndex((text) => text.includes('did not say who calls')) + 1;
     expect(error).toMatchObject({

@@ -18,6 +18,7 @@ import { loadDevices } from '../support/load-devices.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
+import { testDb } from '../support/test-db.ts';
 import { storeWorld, world } from '../support/world.ts';
 
 const { client, names } = await functionEnvironment();
@@ -37,7 +38,7 @@ beforeAll(async () => {
   await storeWorld({ client, names, results }, own);
   await loadDevices(client, names);
   // Requests of any route find this one, until it is removed.
-  await announceDevice(client, names)('RETIRED', { status: 'DOWN' });
+  await announceDevice(testDb(client, names), 'RETIRED', { status: 'DOWN' });
   // These wait for a device.
   for (const row of own.batches.filter(({ status }, at) => at > 1 && String(status) === 'PENDING')) {
     await client.send(new PutCommand({ TableName: names.Batches, Item: { ...row, queue_key: null } }));

@@ -11,14 +11,17 @@ import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
-import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, ownerRows, recountOf, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { testDb } from '../support/test-db.ts';
+import { allResults } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const { client, tables } = await ownTables();
+const { client, names: tables } = await functionEnvironment();
+const db = testDb(client, tables);
 let sink: Awaited<ReturnType<typeof startMessageSink>>;
 let proxy: FaultProxy;
 let handler: typeof Handler;
@@ -27,24 +30,11 @@ let waitingHandler: typeof Handler;
 beforeAll(async () => {
   sink = await startMessageSink();
   proxy = await startFaultProxy(dynamodbEndpoint);
-  Object.assign(process.env, {
-    AWS_REGION: 'eu-west-3',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-    AWS_ENDPOINT_URL_SQS: sink.url,
-    AWS_LAMBDA_LOG_LEVEL: 'FATAL',
-    BATCHES_TABLE: tables.Batches,
-    JOBS_TABLE: tables.Jobs,
-    COLUMNS_TABLE: tables.Columns,
-    DEVICE_QUEUE_TABLE: tables.DeviceQueue,
-    USAGE_TABLE: tables.Usage,
-    COUNTERS_TABLE: tables.Counters,
-    RESULTS_BUCKET: 'results-bucket',
-    EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
-    WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
-    RECOVERY_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
-  });
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+  vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+  vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+  vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
+  vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
   ({ handler } = await import('../../functions/consumers/apply-events.ts'));
   ({ handler: waitingHandler } = await import('../../functions/consumers/apply-waiting-events.ts'));
 });
@@ -175,7 +165,7 @@ async function logOf(work: () => Promise<unknown>): Promise<Record<string, unkno
   vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
   await work();
   write.mockRestore();
-  vi.unstubAllEnvs();
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'FATAL');
   const [line, ...others] = lines.map((each) => JSON.parse(each));
   expect(others).toEqual([]);
   return line;
@@ -501,16 +491,16 @@ describe('applyEvents', () => {
 
     it('is finished ten minutes later where the event is not delivered again', async () => {
       await deliver([createWith(many)]);
-      const dying = dyingClient(client, 1).client;
-      await expect(writeApi(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
-        'killed',
-      );
-      const finish = recoverBatch(client, tables);
-      expect(await finish({ user_id: user, batch_id: batchId })).toBe('ended');
+      const dies = writeApi({ ...db, client: dyingClient(client, 1).client }).recordBatchStatus(user, batchId, {
+        status: 'ERROR',
+      });
+      await expect(dies).rejects.toThrow('killed');
+      const finish = () => recoverBatch(db, allResults, { user_id: user, batch_id: batchId });
+      expect(await finish()).toBe('ended');
       const { batches, jobs } = await sound();
       expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: many } }]);
       expect(new Set(jobs.map(({ errors }) => errors?.join()))).toEqual(new Set(['The batch failed.']));
-      expect(await finish({ user_id: user, batch_id: batchId })).toBe('finished');
+      expect(await finish()).toBe('finished');
     });
   });
 
@@ -725,7 +715,7 @@ describe('applyEvents', () => {
     ];
     expect(await deliver(updates, queues.Events.maxDeliveries - 1)).toEqual([0, 1]);
     expect(sink.messages).toEqual([]);
-    await repairUser({ client, tables, userId: user }, { fix: true });
+    await repairUser({ db, userId: user }, { fix: true });
     expect(await deliver(updates)).toEqual([]);
     expect(await recountOf(client, tables, user)).toEqual([]);
   });

@@ -13,11 +13,13 @@ import { pagedClient } from '../support/paged-client.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
 const user = 'auth0|alice';
-const rowsPerBlock = 16;
+const db = testDb(client, tables, { formats: smallLists(16) });
+const writer = writeApi(db);
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
@@ -26,7 +28,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
  * batch 4 none.
  */
 beforeAll(async () => {
-  const { createBatches, addJobs, recordJobStatus } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
+  const { createBatches, addJobs, recordJobStatus } = writer;
   await createBatches(user, [
     newBatch(1, { jobs: jobs(0, 3) }),
     newBatch(2, { jobs: jobs(100, 100) }),
@@ -39,14 +41,15 @@ beforeAll(async () => {
   await client.send(new PutCommand({ TableName: tables.Sequences, Item: item }));
 });
 
-const through = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  getBatchDetails(interceptedClient(client, intercept), tables, smallLists(rowsPerBlock));
+const read = (number: number, userId = user) => getBatchDetails(db, userId, uuid('b', number));
+const readThrough = (number: number, intercept: (call: Call) => Promise<Record<string, unknown>>) =>
+  getBatchDetails({ ...db, client: interceptedClient(client, intercept) }, user, uuid('b', number));
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Record<string, unknown>[];
 
 describe('getBatchDetails', () => {
   it('shows the batch, its sequence and its jobs in creation order', async () => {
-    const batch = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', 1));
+    const batch = await read(1);
     expect(batch).toMatchObject({
       id: uuid('b', 1),
       jobs_count: 3,
@@ -62,43 +65,39 @@ describe('getBatchDetails', () => {
   });
 
   it('shows up to 100 jobs, and the ids of all', async () => {
-    const read = getBatchDetails(client, tables, smallLists(rowsPerBlock));
-    const hundred = await read(user, uuid('b', 2));
+    const hundred = await read(2);
     expect(idsOf(hundred?.jobs ?? [])).toEqual(idsOf(jobs(100, 100)));
     expect(hundred?.job_ids).toEqual(idsOf(jobs(100, 100)));
-    const more = await read(user, uuid('b', 3));
+    const more = await read(3);
     expect(more).not.toHaveProperty('jobs');
     expect(more?.job_ids).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
-    expect(await read(user, uuid('b', 4))).toMatchObject({ jobs: [], job_ids: [], sequence_builder: null });
+    expect(await read(4)).toMatchObject({ jobs: [], job_ids: [], sequence_builder: null });
   });
 
   it('knows no batch of another user', async () => {
-    const read = getBatchDetails(client, tables, smallLists(rowsPerBlock));
-    expect(await read('auth0|mallory', uuid('b', 1))).toBeUndefined();
-    expect(await read(user, uuid('b', 9))).toBeUndefined();
+    expect(await read(1, 'auth0|mallory')).toBeUndefined();
+    expect(await read(9)).toBeUndefined();
   });
 
   it.each([1, 2])('shows the jobs of batch %i although the index knows none of them yet', async (number) => {
-    const lagging = through(async (call) => (isIndexRead(call) ? { Items: [] } : call.send()));
-    const right = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', number));
-    expect(await lagging(user, uuid('b', number))).toEqual(right);
+    const lagging = readThrough(number, async (call) => (isIndexRead(call) ? { Items: [] } : call.send()));
+    expect(await lagging).toEqual(await read(number));
   });
 
   it('shows the statuses of now although the index still holds earlier ones', async () => {
-    const lagging = through(async (call) =>
+    const lagging = readThrough(1, async (call) =>
       isIndexRead(call)
         ? { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PENDING' })) }
         : call.send(),
     );
-    const right = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', 1));
-    expect(await lagging(user, uuid('b', 1))).toEqual(right);
+    expect(await lagging).toEqual(await read(1));
   });
 
   it('reads again when jobs are added meanwhile, and never shows less than the batch counts', async () => {
-    const { addJobs, createBatch } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
+    const { addJobs, createBatch } = writer;
     await createBatch(user, newBatch(5, { jobs: jobs(5_000, 2), open: true }));
     let reads = 0;
-    const disturbed = through(async (call) => {
+    const batch = await readThrough(5, async (call) => {
       const output = await call.send();
       // Between the batch and the number of its jobs.
       if (call.name === 'GetCommand' && call.input.TableName === tables.Batches && ++reads === 1) {
@@ -106,16 +105,15 @@ describe('getBatchDetails', () => {
       }
       return output;
     });
-    const batch = await disturbed(user, uuid('b', 5));
     expect(batch?.job_ids).toHaveLength(batch?.jobs_count ?? 0);
   });
 
   it('shows batch and jobs of one moment when the last job ends meanwhile', async () => {
-    const { createBatch, recordJobStatus } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
+    const { createBatch, recordJobStatus } = writer;
     await createBatch(user, newBatch(6, { jobs: jobs(7_000, 1) }));
     const ended = Promise.withResolvers<void>();
     let reads = 0;
-    const disturbed = through(async (call) => {
+    const batch = await readThrough(6, async (call) => {
       // The jobs are read once the end is written, the batch before it.
       if (isIndexRead(call)) await ended.promise;
       const output = await call.send();
@@ -125,7 +123,6 @@ describe('getBatchDetails', () => {
       }
       return output;
     });
-    const batch = await disturbed(user, uuid('b', 6));
     expect([batch?.status, batch?.jobs?.map(({ status }) => status)]).toEqual(['DONE', ['DONE']]);
   });
 
@@ -133,8 +130,7 @@ describe('getBatchDetails', () => {
     const measured = testClient(dynamodbEndpoint);
     const measure = measuredClient(measured);
     const costOf = async (number: number) => {
-      const read = getBatchDetails(measured, tables);
-      const { cost } = await measure(() => read(user, uuid('b', number)));
+      const { cost } = await measure(() => getBatchDetails(testDb(measured, tables), user, uuid('b', number)));
       return [cost.readUnits, cost.depth];
     };
     expect(await costOf(1)).toEqual([3.5, 1]);
@@ -144,9 +140,10 @@ describe('getBatchDetails', () => {
 
 describe('listJobIds', () => {
   it('is complete however many blocks hold the ids, and empty for what is no batch', async () => {
-    const list = listJobIds(pagedClient(client, 3), tables, smallLists(rowsPerBlock));
-    expect(await list(user, uuid('b', 3))).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
-    expect(await list(user, uuid('b', 9))).toEqual([]);
-    expect(await list('auth0|mallory', uuid('b', 3))).toEqual([]);
+    const list = (number: number, userId = user) =>
+      listJobIds({ ...db, client: pagedClient(client, 3) }, { userId, batchId: uuid('b', number) });
+    expect(await list(3)).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
+    expect(await list(9)).toEqual([]);
+    expect(await list(3, 'auth0|mallory')).toEqual([]);
   });
 });

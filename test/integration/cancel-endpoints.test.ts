@@ -13,6 +13,7 @@ import type { GatewayRequest } from '../support/gateway-event.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, type OwnerRows, ownerRows, recountOf, soundRows } from '../support/owner-rows.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -22,8 +23,7 @@ vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const { createBatch, createBatches, recordJobStatus, recordBatchStatus, closeBatch, applyEvents } = writeApi(
-  client,
-  names,
+  testDb(client, names),
 );
 const [batchId, jobId] = [uuid('b', 1), uuid('a', 1)];
 const jobs = (count: number) => Array.from({ length: count }, (_, at) => newJob(at + 1));

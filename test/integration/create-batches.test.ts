@@ -18,7 +18,7 @@ import { failures, finalFailures, startFaultProxy, throttles } from '../support/
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
-import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { measuredClient } from '../support/measured-client.ts';
@@ -28,13 +28,18 @@ import { soundRows } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
+import { allResults } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
+const writer = writeApi(db);
+const claims = Claims.parse({});
 const project_id = uuid('c', 1);
 const sequence_builder = sequenceWith('omega');
 
@@ -51,7 +56,8 @@ const bodyOf = (content: Record<string, unknown> = {}) => ({
   jobs: [{ runs: 100, variables: { omega: [1.5] } }],
   ...content,
 });
-const writes = (call: Call) => call.name === 'TransactWriteCommand';
+/** The database of a function that dies after so many transactions. */
+const dying = (most: number) => ({ ...db, client: dyingClient(client, most).client });
 const newUser = () => `auth0|${randomUUID()}`;
 const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });
 const keyRefused = {
@@ -282,9 +288,8 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     const user = newUser();
     const jobs = Array.from({ length: 120 }, () => ({ runs: 5 }));
     const send = async (body: Record<string, unknown>, transactions = Number.POSITIVE_INFINITY) => {
-      const dying = dyingClient(client, transactions).client;
-      const create = createBatch(dying, names);
-      return create({ userId: user, idempotencyKey: 'k' }, CreateBatchRequest.parse(body), Claims.parse({}));
+      const call = { userId: user, idempotencyKey: 'k', claims };
+      return createBatch(dying(transactions), call, CreateBatchRequest.parse(body));
     };
     await expect(send(bodyOf({ jobs }), 1)).rejects.toThrow('killed');
     const refused = { name: 'AlreadyExists' };
@@ -309,26 +314,25 @@ describe('POST /api/v1/batches with an idempotency key', () => {
       ...body,
       sequence_builder: { ...body.sequence_builder!, gzipped: gzipSync(text, { level: 1 }) },
     };
-    const create = createBatch(client, names);
-    const call = { userId: newUser(), idempotencyKey: 'k' };
-    const { id } = await create(call, body, Claims.parse({}));
-    expect(await create(call, otherwise, Claims.parse({}))).toMatchObject({ id });
+    const call = { userId: newUser(), idempotencyKey: 'k', claims };
+    const { id } = await createBatch(db, call, body);
+    expect(await createBatch(db, call, otherwise)).toMatchObject({ id });
   });
 
   it.each(['Columns', 'Limits', 'DeviceQueue'] as const)(
     'answers with it though it is made while %s is read',
     async (table) => {
-      const call = { userId: newUser(), idempotencyKey: 'k' };
+      const call = { userId: newUser(), idempotencyKey: 'k', claims };
       const body = CreateBatchRequest.parse(bodyOf());
       let made: { id: string } | undefined;
       const disturbed = interceptedClient(client, async (read) => {
         const { RequestItems = {}, TableName } = read.input as { RequestItems?: object; TableName?: string };
         if (made === undefined && (TableName === names[table] || Object.hasOwn(RequestItems, names[table]))) {
-          made = await createBatch(client, names)(call, body, Claims.parse({}));
+          made = await createBatch(db, call, body);
         }
         return read.send();
       });
-      const { id } = await createBatch(disturbed, names)(call, body, Claims.parse({}));
+      const { id } = await createBatch({ ...db, client: disturbed }, call, body);
       expect(made).toMatchObject({ id });
     },
   );
@@ -348,7 +352,7 @@ describe('POST /api/v1/batches with an idempotency key', () => {
   });
 
   it('answers with it though it is made while an attempt reads again, whose reads have the batch alone', async () => {
-    const call = { userId: newUser(), idempotencyKey: 'k' };
+    const call = { userId: newUser(), idempotencyKey: 'k', claims };
     const body = CreateBatchRequest.parse(bodyOf());
     let hasFailed = false;
     let made: { id: string } | undefined;
@@ -362,18 +366,18 @@ describe('POST /api/v1/batches with an idempotency key', () => {
       const { RequestItems = {} } = input as { RequestItems?: object };
       if (!hasFailed || made !== undefined || !Object.hasOwn(RequestItems, names.Batches)) return send();
       const before = await send();
-      made = await createBatch(client, names)(call, body, Claims.parse({}));
+      made = await createBatch(db, call, body);
       const { [names.Batches]: batches } = (await send()).Responses as Record<string, unknown>;
       return { ...before, Responses: { ...(before.Responses as object), [names.Batches]: batches } };
     });
-    const { id } = await createBatch(disturbed, names)(call, body, Claims.parse({}));
+    const { id } = await createBatch({ ...db, client: disturbed }, call, body);
     expect(made).toMatchObject({ id });
   });
 
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { data } = await post(user, bodyOf({ open: true }), key('k'));
-    await writeApi(client, names).closeBatch(user, data.id);
+    await writer.closeBatch(user, data.id);
     expect((await post(user, bodyOf({ open: true }), key('k'))).data).toMatchObject({
       id: data.id,
       open: false,
@@ -419,7 +423,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     expect((await add(user, closed.id, [{}])).status).toBe(409);
     const batch = await openBatch(user);
     expect((await add(newUser(), batch.id, [{}])).status).toBe(404);
-    await writeApi(client, names).recordBatchStatus(user, batch.id, { status: 'TIMED_OUT' });
+    await writer.recordBatchStatus(user, batch.id, { status: 'TIMED_OUT' });
     expect((await add(user, batch.id, [{}])).status).toBe(409);
     expect((await sound(user)).jobs).toHaveLength(2);
   });
@@ -441,7 +445,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const first = await add(user, batch.id, [{ runs: 7 }], key('k'));
     expect(await add(user, batch.id, [{ runs: 7 }], key('k'))).toEqual(first);
     expect(await add(user, batch.id, [{ runs: 8 }], key('k'))).toMatchObject(keyRefused);
-    await writeApi(client, names).closeBatch(user, batch.id);
+    await writer.closeBatch(user, batch.id);
     expect((await add(user, batch.id, [{ runs: 7 }], key('k'))).data).toMatchObject({
       open: false,
       jobs_count: 2,
@@ -471,9 +475,9 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const batch = await openBatch(user);
     const own = (name: string) => Array.from({ length: 60 }, () => ({ sequence: sequenceText({ name }) }));
     const send = (name: string, transactions = Number.POSITIVE_INFINITY) => {
-      const dying = dyingClient(client, transactions).client;
-      const call = { userId: user, idempotencyKey: 'k' };
-      return addJobs(dying, names)(call, batch.id, AddJobsRequest.parse(own(name)), { queue_priority: 'MEDIUM' });
+      const call = { userId: user, idempotencyKey: 'k', claims };
+      const further = { batchId: batch.id, body: AddJobsRequest.parse(own(name)) };
+      return addJobs(dying(transactions), call, further);
     };
     await expect(send('one', 1)).rejects.toThrow('killed');
     await expect(send('other')).rejects.toMatchObject({ name: 'AlreadyExists' });
@@ -485,8 +489,8 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const batch = await openBatch(user);
     const time = new Date(Date.now() + 60_000).toISOString();
     const event = { id: 'close', digest: 'close', time: time.replace('Z', '000Z') };
-    await writeApi(client, names).closeBatch(user, batch.id, { event });
-    await writeApi(client, names).recordJobStatus(user, batch.jobs[0].id, { status: 'DONE' });
+    await writer.closeBatch(user, batch.id, { event });
+    await writer.recordJobStatus(user, batch.jobs[0].id, { status: 'DONE' });
     expect((await add(user, batch.id, [{}])).status).toBe(409);
     const { batches, jobs } = await sound(user);
     expect([batches[0]?.status, jobs.length]).toEqual(['DONE', 1]);
@@ -544,61 +548,48 @@ describe('a creation that died on its way', () => {
   it.each([1, 2])('is announced before it begins, and canceled with its jobs: after %i transactions', async (most) => {
     const user = newUser();
     const announced: string[] = [];
-    const dying = dyingClient(client, most);
-    const create = createBatch(dying.client, names, {
-      async beforeMultiTransaction(userId, batchId) {
-        expect([userId, dying.transactions]).toEqual([user, 0]);
-        announced.push(batchId);
-      },
-    });
+    const through = dyingClient(client, most);
     const body = CreateBatchRequest.parse(bodyOf({ jobs }));
-    await expect(create({ userId: user }, body, Claims.parse({}))).rejects.toThrow('killed');
+    const call = { userId: user, claims };
+    const created = createBatch({ ...db, client: through.client }, call, body, async (unfinished) => {
+      expect([unfinished.userId, through.transactions]).toEqual([user, 0]);
+      announced.push(unfinished.batchId);
+    });
+    await expect(created).rejects.toThrow('killed');
     const begun = await sound(user);
     expect(begun.batches).toMatchObject([{ id: announced[0], creating: true, status: 'PENDING' }]);
-    const finish = recoverBatch(client, names);
-    expect(await finish({ user_id: user, batch_id: announced[0]! })).toBe('canceled');
+    expect(await recoverBatch(db, allResults, { user_id: user, batch_id: announced[0]! })).toBe('canceled');
     const { batches, jobs: rows } = await sound(user);
     expect(batches).toMatchObject([{ status: 'CANCELED', open: false, jobs_count: begun.jobs.length }]);
     expect(batches[0]).not.toHaveProperty('creating');
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
-    expect(await finish({ user_id: user, batch_id: announced[0]! })).toBe('finished');
+    expect(await recoverBatch(db, allResults, { user_id: user, batch_id: announced[0]! })).toBe('finished');
   });
 
   it('does not go on while it is being canceled', async () => {
     const user = newUser();
-    const call = { userId: user, idempotencyKey: 'k' };
+    const call = { userId: user, idempotencyKey: 'k', claims };
     const body = CreateBatchRequest.parse(bodyOf({ jobs }));
-    const dyingAfter = (most: number) => dyingClient(client, most).client;
-    await expect(createBatch(dyingAfter(2), names)(call, body, Claims.parse({}))).rejects.toThrow('killed');
+    await expect(createBatch(dying(2), call, body)).rejects.toThrow('killed');
     const { id } = (await sound(user)).batches[0]!;
-    await expect(cancelBatch(dyingAfter(1), names)(user, id)).rejects.toThrow('killed');
+    await expect(cancelBatch(dying(1), { userId: user, batchId: id })).rejects.toThrow('killed');
     expect((await sound(user)).batches).toMatchObject([{ creating: true, canceling: true }]);
-    await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
-    expect(await recoverBatch(client, names)({ user_id: user, batch_id: id })).toBe('canceled');
-    await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
+    await expect(createBatch(db, call, body)).rejects.toMatchObject({ status: 409 });
+    expect(await recoverBatch(db, allResults, { user_id: user, batch_id: id })).toBe('canceled');
+    await expect(createBatch(db, call, body)).rejects.toMatchObject({ status: 409 });
     expect((await sound(user)).jobs).toHaveLength(160);
   });
 
   it('is announced also where its jobs and tags turn out to be too many for one transaction', async () => {
     const user = newUser();
     const announced: number[] = [];
-    let done = 0;
-    const counted = interceptedClient(client, async (call) => {
-      const output = await call.send();
-      if (writes(call)) done++;
-      return output;
-    });
+    const counted = dyingClient(client, Number.POSITIVE_INFINITY);
     // Small blocks: 50 jobs lie in several of them.
-    const create = createBatch(counted, names, {
-      lists: smallLists(16),
-      async beforeMultiTransaction() {
-        announced.push(done);
-      },
-    });
+    const small = testDb(counted.client, names, { formats: smallLists(16) });
     const tags = Array.from({ length: 20 }, (_, at) => `tag ${at}`);
     const body = CreateBatchRequest.parse(bodyOf({ jobs: jobs.slice(0, 50), tags }));
-    await create({ userId: user }, body, Claims.parse({}));
-    expect(done).toBeGreaterThan(1);
+    await createBatch(small, { userId: user, claims }, body, async () => void announced.push(counted.transactions));
+    expect(counted.transactions).toBeGreaterThan(1);
     expect(announced).toEqual([0]);
   });
 
@@ -607,9 +598,8 @@ describe('a creation that died on its way', () => {
     sink.messages.length = 0;
     const { data } = await post(user, bodyOf({ jobs }));
     expect(sink.messages.map((message) => JSON.parse(message.body))).toEqual([{ user_id: user, batch_id: data.id }]);
-    const finish = recoverBatch(client, names);
-    expect(await finish({ user_id: user, batch_id: data.id })).toBe('finished');
-    expect(await finish({ user_id: newUser(), batch_id: data.id })).toBe('not begun');
+    expect(await recoverBatch(db, allResults, { user_id: user, batch_id: data.id })).toBe('finished');
+    expect(await recoverBatch(db, allResults, { user_id: newUser(), batch_id: data.id })).toBe('not begun');
     expect((await sound(user)).batches).toMatchObject([{ status: 'PENDING' }]);
     await post(user, bodyOf({ jobs: jobs.slice(0, 50) }));
     expect(sink.messages).toHaveLength(1);
@@ -620,13 +610,12 @@ describe('what a creation costs', () => {
   it('is little more than its rows', async () => {
     const measured = testClient(dynamodbEndpoint);
     const measure = measuredClient(measured);
-    const create = createBatch(measured, names);
     const costOf = async (content: Record<string, unknown>) => {
-      const user = newUser();
+      const call = { userId: newUser(), claims };
       const body = CreateBatchRequest.parse(bodyOf(content));
       // One that measures sends the items of a transaction one by one.
-      await createBatch(client, names)({ userId: user }, body, Claims.parse({}));
-      const { cost } = await measure(() => create({ userId: user }, body, Claims.parse({})));
+      await createBatch(db, call, body);
+      const { cost } = await measure(() => createBatch({ ...db, client: measured }, call, body));
       return cost;
     };
     const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });

@@ -6,42 +6,42 @@ import { addJobs } from '../../functions/data/batches/new-batches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
-import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
+import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { soundRows } from '../support/owner-rows.ts';
 import { keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
-import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
-const now = () => clock.now;
 const stack = workerStack(client, names, clock);
-const finish = recoverBatch(client, names, { now });
+const { db } = stack;
+const finish = (request: RecoveryRequest) => recoverBatch(db, allResults, request);
 const seconds = (number: number) => {
   clock.now += number * 1000;
 };
 
 const idempotencyKey = 'key';
+const claims = { queue_priority: 'MEDIUM' } as const;
 const many = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({})));
 
 /** Adds 120 jobs, of which about 80 get there. Returns what was announced to be finished. */
-async function addInPart(user: string, batchId: string, key = idempotencyKey): Promise<RecoveryRequest> {
+async function addInPart(userId: string, batchId: string, key = idempotencyKey): Promise<RecoveryRequest> {
   let announced: RecoveryRequest | undefined;
-  const beforeMultiTransaction = async (user_id: string, batch_id: string, call?: InterruptedCall) => {
-    announced = { user_id, batch_id, ...(call && { call }) };
-  };
-  const add = addJobs(dyingClient(client, 1).client, names, { now, beforeMultiTransaction });
-  await expect(add({ userId: user, idempotencyKey: key }, batchId, many, { queue_priority: 'MEDIUM' })).rejects.toThrow(
-    'killed',
-  );
+  const dying = { ...db, client: dyingClient(client, 1).client };
+  const added = addJobs(dying, { userId, idempotencyKey: key, claims }, { batchId, body: many }, async (unfinished) => {
+    const { call } = unfinished;
+    announced = { user_id: unfinished.userId, batch_id: unfinished.batchId, ...(call && { call }) };
+  });
+  await expect(added).rejects.toThrow('killed');
   return announced!;
 }
 
 /** The same call again, which adds the rest. */
-function addRest(user: string, batchId: string) {
-  return addJobs(client, names, { now })({ userId: user, idempotencyKey }, batchId, many, { queue_priority: 'MEDIUM' });
+function addRest(userId: string, batchId: string) {
+  return addJobs(db, { userId, idempotencyKey, claims }, { batchId, body: many });
 }
 
 async function claimed(device: string): Promise<Claim> {

@@ -15,11 +15,14 @@ import { newBatch, uuid } from '../support/new-batch.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { startSecrets } from '../support/secrets.ts';
+import { testDb } from '../support/test-db.ts';
 import { verify } from '../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
+const writes = writeApi(db);
 const [sink, results, secrets, receiver] = await Promise.all([
   startMessageSink(),
   startResultsStore(),
@@ -49,7 +52,7 @@ let number = 0;
 /** A message about a job of a batch that nobody else uses. */
 async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMessage> {
   const webhook = given.webhook ?? `${receiver.url}/hooks`;
-  await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook }));
+  await writes.createBatch(alice, newBatch(++number, { webhook }));
   return {
     id: `msg_${number}`,
     webhook,
@@ -95,7 +98,7 @@ async function useUpCalls(host: string) {
   const Item = { subject: `user:${alice}`, name: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
   const calls = maxCallsPerMinute.ofUser - 1;
   await client.send(new PutCommand({ TableName: names.Counters, Item: { ...Item, calls } }));
-  expect(await countHostCall(client, names)(alice, host)).toBe(0);
+  expect(await countHostCall(db, alice, host)).toBe(0);
 }
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
@@ -349,7 +352,7 @@ describe('deliverWebhooks', () => {
 
   it('shows no attempt of a batch that has no webhook, or was not reported yet', async () => {
     expect(await statusOf(await message())).toBeNull();
-    await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook: null }));
+    await writes.createBatch(alice, newBatch(++number, { webhook: null }));
     expect(await statusOf({ ...(await message()), batch_id: uuid('b', number - 1) })).toBeNull();
   });
 
@@ -424,7 +427,7 @@ describe('the deliveries of a batch', () => {
 
   it('have a test that a user asks for, signed, also after the end of the batch and after 410', async () => {
     const sent = await message();
-    await writeApi(client, names).recordBatchStatus(alice, sent.batch_id, { status: 'DONE' });
+    await writes.recordBatchStatus(alice, sent.batch_id, { status: 'DONE' });
     receiver.answer = (_, response) => response.writeHead(410).end('a secret');
     await deliver(sent);
     receiver.answer = (_, response) => response.writeHead(202).end('a secret');
@@ -456,7 +459,7 @@ describe('the deliveries of a batch', () => {
   it.each([null, 'https://receiver.example.org/', 'http://10.0.0.1/', 'anything'])(
     'has no test where the webhook is %s',
     async (webhook) => {
-      await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook }));
+      await writes.createBatch(alice, newBatch(++number, { webhook }));
       const batch = { batch_id: uuid('b', number) };
       expect(await ask('testWebhook', batch)).toMatchObject({ status: 409, data: { reason: 'no_webhook' } });
       const refusal = webhook === null ? null : expect.any(String);

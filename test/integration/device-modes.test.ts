@@ -15,9 +15,11 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, lambdaContext } from '../support/gateway-event.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 const done = { job: null, done: true, retry_after: null };
@@ -99,7 +101,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const { device, user } = newNames();
     const [it, another] = [`A ${device}`, `B ${device}`];
     const specs = JSON.stringify({ name: device });
-    for (const type of [it, another]) await announceDevice(client, names)(type, { status: 'UP', specs });
+    for (const type of [it, another]) await announceDevice(db, type, { status: 'UP', specs });
     const sequence_builder = sequenceText({ device: deviceContent(device) });
     const body = { project_id: 'cccccccc-0000-4000-8000-000000000001', sequence_builder, jobs: [{}] };
     const found = [];
@@ -169,7 +171,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
 
   it('decides how the device is listed, and when', async () => {
     const { device } = newNames();
-    await announceDevice(client, names)(device, { status: 'UP' });
+    await announceDevice(db, device, { status: 'UP' });
     expect(await list({ device_type: device })).toMatchObject([{ availability: 'ACTIVE' }]);
     await operate('setDevice', { path: { device_type: device }, body: settings });
     const shown = [{ device_type: device, availability, mode, status_message: reason ?? null, available_at: null }];
@@ -204,7 +206,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
       estimated_start_reason: noEstimate,
     });
     const planned = { user_id: user, device_type: device, queue_priority: 'MEDIUM', jobs: 1 } as const;
-    const estimate = await estimateNewBatch(client, names, () => clock.now)(planned);
+    const estimate = await estimateNewBatch({ ...stack.db }, planned);
     expect(estimate.estimated_start_reason).toBe(noEstimate);
   });
 
@@ -276,7 +278,7 @@ describe('a window', () => {
   it('holds from its start to before its end, for claims, next jobs and what users see', async () => {
     const { device, user } = newNames();
     await stack.announce(device, {});
-    await announceDevice(client, names)(device, { status: 'UP' });
+    await announceDevice(db, device, { status: 'UP' });
     const moments: [time: string, reason: string | null, retryAfter: number][] = [
       ['12:59:59.999', null, 0],
       ['13:00:00.000', 'first', 60],
@@ -291,7 +293,7 @@ describe('a window', () => {
     await stack.create(user, { device_type: device, jobs: 5 });
     for (const [time, reason, retryAfter] of moments) {
       clock.now = Date.parse(`2026-11-22T${time}Z`);
-      const shown = await stack.show((await getDevice(client, names)(device))!);
+      const shown = await stack.show((await getDevice(db, device))!);
       const until = reason === 'first' ? windows[0]!.ends_at : windows[1]!.ends_at;
       expect(shown, time).toMatchObject({
         availability: reason === null ? 'ACTIVE' : 'INACTIVE',
@@ -407,7 +409,7 @@ describe('max_job_seconds', () => {
   ] as const)('ends the job also by the function %s, with what that may use', async (name, ago) => {
     const { device, user } = newNames();
     clock.now = Date.now() - ago * 1_000;
-    await announceDevice(client, names)(device, { status: 'UP' });
+    await announceDevice(db, device, { status: 'UP' });
     await stack.set(device, { max_job_seconds: 20 });
     const { id } = await stack.create(user, { device_type: device, jobs: 2 });
     const { lease } = await claimed(device);
@@ -611,13 +613,13 @@ describe('a call that sets a device', () => {
     expect(data).toMatchObject({ status: 'NOT ANNOUNCED', availability: 'INACTIVE', status_message: 'not yet' });
     expect(await list({ device_type: device })).toEqual([]);
     for (let times = 0; times < 2; times++) {
-      await announceDevice(client, names)(device, { status: 'UP' });
+      await announceDevice(db, device, { status: 'UP' });
       expect(await list({ device_type: device })).toMatchObject([{ status: 'UP', mode: 'CLOSED' }]);
-      await removeDevice(client, names)(device);
+      await removeDevice(db, device);
       expect(await list({ device_type: device })).toEqual([]);
     }
-    await expect(removeDevice(client, names)(device)).rejects.toThrow('There is no such device.');
-    expect(await listDevices(client, names)()).not.toContainEqual(expect.objectContaining({ device_type: device }));
+    await expect(removeDevice(db, device)).rejects.toThrow('There is no such device.');
+    expect(await listDevices(db)).not.toContainEqual(expect.objectContaining({ device_type: device }));
   });
 
   it('takes what the operator sets before what the device announces', async () => {

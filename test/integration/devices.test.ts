@@ -9,8 +9,10 @@ import { putDevice } from '../support/load-devices.ts';
 import { writeAll } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { seed } from '../support/seed.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, tables } = await ownTables();
+const db = testDb(client, tables);
 const device = (device_type: string, content: Partial<DeviceRow> = {}): DeviceRow => ({
   device_type,
   name: device_type,
@@ -23,8 +25,8 @@ const device = (device_type: string, content: Partial<DeviceRow> = {}): DeviceRo
 
 describe('the devices', () => {
   it('are none before one announces itself', async () => {
-    expect(await listDevices(client, tables)()).toEqual([]);
-    expect(await getDevice(client, tables)('FRESNEL')).toBeUndefined();
+    expect(await listDevices(db)).toEqual([]);
+    expect(await getDevice(db, 'FRESNEL')).toBeUndefined();
   });
 
   it('are what they last announced, in the order of their types', async () => {
@@ -36,8 +38,8 @@ describe('the devices', () => {
       announced_at: '2026-11-21T11:00:00.000000Z',
     });
     await put(later);
-    expect(await getDevice(client, tables)('FRESNEL')).toEqual(later);
-    expect((await listDevices(client, tables)()).map(({ device_type }) => device_type)).toEqual(['EMU_MPS', 'FRESNEL']);
+    expect(await getDevice(db, 'FRESNEL')).toEqual(later);
+    expect((await listDevices(db)).map(({ device_type }) => device_type)).toEqual(['EMU_MPS', 'FRESNEL']);
   });
 });
 
@@ -47,9 +49,9 @@ describe('announcements', () => {
 
   async function emptyTables() {
     const own = await ownTables();
-    const announce = announceDevice(own.client, own.tables);
+    const db = testDb(own.client, own.tables);
     const put = (type: string, specs?: string) =>
-      announce(type, { status: 'UP', ...(specs !== undefined && { specs }) }).then(
+      announceDevice(db, type, { status: 'UP', ...(specs !== undefined && { specs }) }).then(
         () => 'stored',
         (error: Error) => error.name,
       );
@@ -73,7 +75,7 @@ describe('announcements', () => {
       );
       expect((await counts())[0]).toEqual((await counts())[1]);
     };
-    return { put, counts, repeatFirst, remove: removeDevice(own.client, own.tables) };
+    return { put, counts, repeatFirst, remove: (type: string) => removeDevice(db, type) };
   }
 
   it('are of 200 devices at most, also where many come at once', async () => {

@@ -25,17 +25,20 @@ import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
+const db = testDb(client, tables);
 
 const project = (number: number) => uuid('c', number);
 
 /** Two texts are a block. */
 const rowsPerBlock = 3;
-const writerOf = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
+const small = testDb(client, tables, { formats: smallLists(rowsPerBlock) });
+const writerOf = (through = client) => writeApi({ ...small, client: through });
 const batchesOf = (userId: string, parameters: object, through = client) =>
-  listBatches(through, tables, smallLists(rowsPerBlock))(userId, BatchListQuery.parse(parameters));
+  listBatches({ ...small, client: through }, userId, BatchListQuery.parse(parameters));
 const isReadOfTexts = ({ name, input }: Call) =>
   name === 'QueryCommand' && JSON.stringify(input.ExpressionAttributeValues).includes('#texts#');
 
@@ -56,12 +59,12 @@ async function expectSound(userId: string) {
   const ofProjects = [...projects].map((each) => ({ project_id: [each] }));
   for (const parameters of [...ofProjects, ...[...types].map((each) => ({ device_type: [each] }))]) {
     const query = BatchListQuery.parse(parameters);
-    const { items, total } = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
+    const { items, total } = await listBatches(small, userId, query);
     expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
   }
   for (const project_id of projects) {
     const query = JobListQuery.parse({ project_id: [project_id] });
-    const { items, total } = await listJobs(client, tables, smallLists(rowsPerBlock))(userId, query);
+    const { items, total } = await listJobs(small, userId, query);
     expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
   }
 }
@@ -144,7 +147,7 @@ describe('creations with new texts', () => {
       if (call.name === 'TransactWriteCommand') transactions++;
       return call.send();
     });
-    await writeApi(counting, tables, { lists: smallLists(rowsPerBlock) }).createBatches(userId, batches);
+    await writerOf(counting).createBatches(userId, batches);
     expect(transactions).toBeGreaterThan(1);
     expect(transactions).toBeLessThan(10);
     const { columns } = await ownerRows(client, tables, userId);
@@ -196,14 +199,13 @@ describe('texts in blocks', () => {
     const lost = /Texts of a user's Batches are missing: npm run repair -- --fix/;
     await expect(batchesOf(userId, { project_id: [project(0)] })).rejects.toThrow(CorruptData);
     await expect(batchesOf(userId, { status: ['PENDING'] })).rejects.toThrow(lost);
-    await expect(listProjects(client, tables)(userId, noClaims)).rejects.toThrow(lost);
+    await expect(listProjects(db, userId, noClaims)).rejects.toThrow(lost);
     await expect(writerOf().createBatch(userId, newBatch(7))).rejects.toThrow(lost);
     await expect(writerOf().setTags(userId, batches[0]!.id, ['a'])).rejects.toThrow(lost);
     expect((await batchesOf(userId, {})).total).toBe(5);
     expect((await batchesOf(userId, { order_by: ['updated_at'] })).total).toBe(5);
     expect(await ownerRows(client, tables, userId)).toMatchObject({ batches: sound.batches, jobs: sound.jobs });
-    const lists = smallLists(rowsPerBlock);
-    const { differences, remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
+    const { differences, remaining } = await repairUser({ db: small, userId }, { fix: true });
     expect(differences).toMatchObject([{ kind: 'block', key }]);
     expect(remaining).toEqual([]);
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
@@ -222,7 +224,7 @@ describe('a user of 4,096 projects', () => {
 
   /** The mean of as many creations as move rows from the tail to the blocks once. */
   async function unitsOfCreation(userId: string, firstId: number, contentOf: (at: number) => Partial<NewBatch>) {
-    const { createBatch } = writeApi(measured, tables);
+    const { createBatch } = writeApi({ ...db, client: measured });
     const { cost } = await measure(async () => {
       for (let at = 0; at < creations; at++) {
         await createBatch(userId, newBatch(firstId + at, { device_type: 'FRESNEL', ...contentOf(at) }));
@@ -256,10 +258,10 @@ describe('a user of 4,096 projects', () => {
     // All texts, about 43 bytes each, strongly consistent.
     for (const { reads } of [ofNew, ofKnown]) expect(reads).toBeLessThanOrEqual(small.reads + 44);
     await expect(writerOf().createBatch(manager, newBatch(1))).rejects.toThrow(OutdatedColumns);
-    const { createBatch } = writeApi(client, tables);
+    const { createBatch } = writeApi(db);
     await expect(createBatch(manager, newBatch(1, { project_id: project(most) }))).rejects.toThrow(LimitExceeded);
-    const projects = await listProjects(client, tables)(manager, noClaims);
+    const projects = await listProjects(db, manager, noClaims);
     expect(projects.map(({ id }) => id)).toEqual(Array.from({ length: most }, (_, number) => project(number)));
-    expect(await listProjects(client, tables)(beginner, noClaims)).toEqual([{ id: project(0), name: project(0) }]);
+    expect(await listProjects(db, beginner, noClaims)).toEqual([{ id: project(0), name: project(0) }]);
   });
 });

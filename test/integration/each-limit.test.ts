@@ -11,27 +11,28 @@ import type { CreateBatchRequest } from '../../functions/schemas/batch-request.t
 import type { Limits } from '../../functions/schemas/limits.ts';
 import { newBatchRequest } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { testDb } from '../support/test-db.ts';
 import { leaseFrom } from '../support/worker-stack.ts';
 
 const { client, tables } = await ownTables();
 let time = Date.parse('2026-11-22T10:00:00Z');
-const options = { now: () => time };
+const db = testDb(client, tables, { now: () => time });
 
 /** What one user does in one project, at a device that nobody else has. */
 function newWorld() {
   const [userId, project_id, device_type] = [`auth0|${randomUUID()}`, randomUUID(), `DEVICE ${randomUUID()}`];
   const create = (jobs = 1, content: Partial<CreateBatchRequest> = {}): Promise<unknown> =>
-    createBatch(client, tables, options)(
-      { userId },
+    createBatch(
+      db,
+      { userId, claims: { queue_priority: 'CRITICAL' } },
       { ...newBatchRequest(jobs), project_id, device_type, ...content },
-      { queue_priority: 'CRITICAL' },
     ).catch((error: Error) => error);
   /** Whether a worker is to cancel the first job of the user after so many seconds. */
   const runFor = async (seconds: number) => {
-    const claim = await claimBatch(client, tables, options)(device_type, 'worker');
+    const claim = await claimBatch(db, device_type, 'worker');
     if (!('lease' in claim)) throw new Error('There was nothing to claim.');
     time += seconds * 1_000;
-    return extendLease(client, tables, options)(leaseFrom(claim), claim.job.id);
+    return extendLease(db, leaseFrom(claim), claim.job.id);
   };
   return { userId, project_id, create, runFor };
 }
@@ -96,7 +97,7 @@ describe.each(['user', 'project'] as const)('of a %s', (kind) => {
     expect(await exceed(newWorld())).not.toMatchObject(outcome);
     const world = newWorld();
     const subject = kind === 'user' ? `user:${world.userId}` : `project:${world.project_id}`;
-    await changeLimits(client, tables)({ operator: 'op', subject, limits: { [name]: limit } });
+    await changeLimits(db, { operator: 'op', subject, limits: { [name]: limit } });
     expect(await exceed(world)).toMatchObject(outcome);
   });
 });

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Handler } from '../../functions/http/endpoint.ts';
+import type { Handler } from '../../functions/http/http-function.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import { deep, oneOrAll, rotate } from '../support/depth.ts';

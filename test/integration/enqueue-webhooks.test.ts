@@ -7,6 +7,7 @@ import { lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -23,7 +24,7 @@ beforeEach(() => {
 
 const webhook = 'https://receiver.example.org/hooks';
 const alice = 'auth0|alice';
-const writes = writeApi(client, names);
+const writes = writeApi(testDb(client, names));
 let number = 0;
 
 /** The rows of a new batch of two jobs that are done. */

@@ -5,10 +5,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { eraseResults } from '../../functions/data/batches/erase-results.ts';
+import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { eraseBatch, finishErasure } from '../../functions/data/batches/erasures.ts';
 import { putDelivery, putWebhookAttempt } from '../../functions/data/webhooks/webhook-attempts.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
@@ -25,6 +25,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -56,8 +57,9 @@ const handlers = await loadHandlers([
 ]);
 const { handler: recover } = await import('../../functions/consumers/recover-batches.ts');
 
-const writer = writeApi(client, names);
-const erased = eraseResults('results-bucket');
+const db = testDb(client, names);
+const bucket = resultsBucket('results-bucket');
+const writer = writeApi(db);
 const anotherMarker = 'marker-of-another-batch';
 let user: string;
 let marker: string;
@@ -144,7 +146,7 @@ async function plant(text: string, added = few): Promise<{ batch: string; jobs: 
   const attempt = { outcome: 'RETRYING', reason: text, type: null, job_id: null, attempts: 1 } as const;
   const delivery = deliveryWith(text);
   const stored = { ...attempt, attempted_at: data.created_at, next_attempt_at: null };
-  await putWebhookAttempt(client, names)(user, data.id, stored, delivery);
+  await putWebhookAttempt(db, { user_id: user, batch_id: data.id }, stored, delivery);
   return { batch: data.id, jobs: ids };
 }
 
@@ -311,8 +313,9 @@ describe('what comes after an erasure', () => {
     expect(await handler({ Records } as unknown as SQSEvent, lambdaContext())).toEqual({ batchItemFailures: [] });
     expect(sink.messages).toEqual([]);
     const late = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
-    await putWebhookAttempt(client, names)(user, batch, { ...late, attempted_at: null, next_attempt_at: null });
-    await putDelivery(client, names)(user, batch, deliveryWith(marker));
+    const key = { user_id: user, batch_id: batch };
+    await putWebhookAttempt(db, key, { ...late, attempted_at: null, next_attempt_at: null });
+    await putDelivery(db, key, deliveryWith(marker));
     expect(await placesOf(marker)).toEqual([]);
   });
 });
@@ -326,13 +329,11 @@ describe('an erasure that dies', () => {
     const { batch } = await plant(marker, added);
     const before = await ownerRows(client, names, user);
     const dying = dyingClient(client, transactions);
-    const erase = (through: DynamoDBDocumentClient) =>
-      eraseBatch(through, names, { eraseResults: erased })(user, batch);
-    await expect(erase(dying.client)).rejects.toThrow('killed');
+    const whole = { userId: user, batchId: batch };
+    await expect(eraseBatch({ ...db, client: dying.client }, bucket, whole)).rejects.toThrow('killed');
     expect(await recountOf(client, names, user)).toEqual([]);
-    const options = { eraseResults: erased };
-    if (next === 'the message') await finishErasure(client, names, options)(user, batch);
-    else await erase(client);
+    if (next === 'the message') await finishErasure(db, bucket, whole);
+    else await eraseBatch(db, bucket, whole);
     expect(await placesOf(marker)).toEqual([]);
     expect(kept(await ownerRows(client, names, user))).toEqual(kept(before));
     const { batches } = await ownerRows(client, names, user);

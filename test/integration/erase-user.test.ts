@@ -43,6 +43,7 @@ import { uuid } from '../support/new-batch.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const dynamodbFiles = mkdtempSync(join(tmpdir(), 'erase-user-dynamodb-'));
@@ -67,16 +68,14 @@ afterAll(async () => {
   for (const each of [directory, dynamodbFiles]) rmSync(each, { recursive: true });
 });
 const common = { region: 'eu-west-3', credentials: owner.credentials };
+const db = testDb(client, names);
 const data: StackData = {
-  ...{ name: 'a stack', client, tables: names, bucket, queues: urls, logDays: 7 },
-  s3: new S3Client({ ...common, endpoint: store.url }),
+  ...{ ...db, name: 'a stack', queues: urls, logDays: 7 },
+  results: { name: bucket, client: new S3Client({ ...common, endpoint: store.url }) },
   sqs: new SQSClient({ ...common, endpoint: sqs.url }),
 };
-const writer = writeApi(client, names);
-await changeLimits(
-  client,
-  names,
-)({
+const writer = writeApi(db);
+await changeLimits(db, {
   ...{ operator: 'oscar', subject: `project:${uuid('c', 1)}` },
   limits: Limits.parse({ max_unfinished_batches: 1_000 }),
 });
@@ -100,17 +99,14 @@ const sequenceOf = (userId: string) => {
  */
 async function plant(userId: string, leased: boolean) {
   const marker = markerOf(userId);
-  const call = { userId, idempotencyKey: marker };
+  const claims = { queue_priority: 'LOW' } as const;
+  const call = { userId, idempotencyKey: marker, claims };
   const body = {
     ...{ project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceOf(userId), tags: [marker] },
     ...{ configuration: { [marker]: marker }, backend_configuration: marker },
   };
   const job = { variables: { [marker]: 1 } };
-  const claims = { queue_priority: 'LOW' } as const;
-  await changeLimits(
-    client,
-    names,
-  )({
+  await changeLimits(db, {
     ...{ operator: 'oscar', subject: `user:${userId}` },
     limits: Limits.parse({ creations_per_minute: 1_000 }),
   });
@@ -120,13 +116,9 @@ async function plant(userId: string, leased: boolean) {
     open: true,
     jobs: [job, job],
   });
-  const { id, jobs = [] } = await createBatch(client, names)(call, request, claims);
-  await addJobs(client, names)(call, id, AddJobsRequest.parse([{ sequence: sequenceOf(userId) }]), claims);
-  const ended = await createBatch(client, names)(
-    { userId },
-    CreateBatchRequest.parse({ ...body, jobs: [job] }),
-    claims,
-  );
+  const { id, jobs = [] } = await createBatch(db, call, request);
+  await addJobs(db, call, { batchId: id, body: AddJobsRequest.parse([{ sequence: sequenceOf(userId) }]) });
+  const ended = await createBatch(db, { userId, claims }, CreateBatchRequest.parse({ ...body, jobs: [job] }));
   const results_key = `results/${userId}/${marker}.json`;
   await writer.recordJobStatus(userId, ended.jobs![0]!.id, { status: 'ERROR', errors: [marker], results_key });
   await writer.recordBatchStatus(userId, ended.id, { status: 'TIMED_OUT', device_status: marker });
@@ -141,19 +133,18 @@ async function plant(userId: string, leased: boolean) {
     }
   }
   await putMarker(files, `${bucket}/results/${userId}/gone.json`, Date.now());
-  await submitQuizzes(client, names)(userId, [
-    { cms_quiz_id: 'quiz', position: 0, data: JSON.stringify({ marker }) },
-  ] as never);
+  await submitQuizzes(db, userId, [{ cms_quiz_id: 'quiz', position: 0, data: JSON.stringify({ marker }) }] as never);
   const attempt = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
-  await putWebhookAttempt(client, names)(userId, id, { ...attempt, attempted_at: null, next_attempt_at: null });
+  const batch = { user_id: userId, batch_id: id };
+  await putWebhookAttempt(db, batch, { ...attempt, attempted_at: null, next_attempt_at: null });
   const sent = { type: 'webhook.test', job_id: null, attempt: 1, duration_ms: 1, status: null } as const;
-  await putDelivery(client, names)(userId, id, { ...sent, sent_at: '2026-11-22T12:00:00.000000Z', reason: marker });
-  await countHostCall(client, names)(userId, `${marker}.example`);
+  await putDelivery(db, batch, { ...sent, sent_at: '2026-11-22T12:00:00.000000Z', reason: marker });
+  await countHostCall(db, userId, `${marker}.example`);
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
   const writes = [
     { operator: 'oscar', target: { user_id: userId, batch_id: id } },
     { operator: userId, target: { user_id: 'someone', batch_id: id } },
-  ].map((each) => auditWrite(names, { ...act, at: '2026-11-22T10:00:00.000000Z', ...each }));
+  ].map((each) => auditWrite(db, { ...act, at: '2026-11-22T10:00:00.000000Z', ...each }));
   await client.send(new TransactWriteCommand({ TransactItems: writes }));
   for (const queue of sqs.queues()) {
     queue.send({ body: JSON.stringify({ user_id: userId, batch_id: id }) });
@@ -192,7 +183,7 @@ async function usageOf(userId: string) {
 
 async function unfinishedOfProject() {
   const subject = `project:${uuid('c', 1)}`;
-  const counter = (await readLimitCounters(client, names, [subject])).get(subject)!;
+  const counter = (await readLimitCounters(db, [subject])).get(subject)!;
   return { batches: counter.max_unfinished_batches, jobs: counter.max_unfinished_jobs };
 }
 
@@ -255,7 +246,7 @@ describe('eraseUser', () => {
 
   it('goes on where it was interrupted, and minds no lease that has ended', async () => {
     await plant(user, true);
-    const now = () => Date.now() + 60_000;
+    const clock = { ...db.clock, now: () => Date.now() + 60_000 };
     const sums = await usageOf(user);
     const pseudonym = `erased-${randomUUID()}`;
     let calls = 0;
@@ -266,7 +257,7 @@ describe('eraseUser', () => {
       return call.send();
     });
     const erase = (through: typeof client) =>
-      eraseUser({ ...data, client: through }, { userId: user, pseudonym, force: false, now });
+      eraseUser({ ...data, client: through, clock }, { userId: user, pseudonym, force: false });
     const waiting = await unfinishedOfProject();
     let unseen: unknown;
     // By turns after the first and the second write: each write is the last of a turn.
@@ -288,7 +279,7 @@ describe('eraseUser', () => {
     const target = { user_id: user, device_type: 'FRESNEL' };
     const act = { action: 'batch.cancel', operator: 'oscar', reason: 'constructor', before: { runs: +user } } as const;
     const at = '2026-11-22T10:00:00.000000Z';
-    const write = auditWrite(names, { ...act, at, target, after: null });
+    const write = auditWrite(db, { ...act, at, target, after: null });
     await client.send(new TransactWriteCommand({ TransactItems: [write] }));
     await eraseUser(data, { userId: user, pseudonym: 'erased-3', force: false });
     const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Audit }));

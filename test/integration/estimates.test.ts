@@ -32,7 +32,6 @@ const { client, tables } = await ownTables();
 async function realQueue(trace: Trace, clock: { now: number }): Promise<ReplayedQueue> {
   const { device } = newNames();
   const stack = workerStack(client, tables, clock);
-  const queued = getQueuedBatch(client, tables, () => clock.now);
   const users = new Map<string, string>();
   const held = new Map<number, { id: string; job: string; lease: ReturnType<typeof leaseFrom>; heard: number }>();
   const reports = new Map<string, number>();
@@ -72,7 +71,7 @@ async function realQueue(trace: Trace, clock: { now: number }): Promise<Replayed
         each.heard = clock.now;
       }
     },
-    estimate: async (id) => (await queued(users.get(id)!, id))!,
+    estimate: async (id) => (await getQueuedBatch(stack.db, users.get(id)!, id))!,
   };
 }
 
@@ -244,10 +243,10 @@ describe('what is known of a device', () => {
     await stack.report(leaseFrom(claim), claim.job.id);
     for (let each = 0; each < 12; each++) await stack.create(user, { device_type: device });
     await stack.claim(device, 'worker');
-    const estimate = estimateNewBatch(client, tables, () => clock.now);
     const planned = { device_type: device, queue_priority: 'MEDIUM', jobs: 1 } as const;
     const likely = async (user_id: string) =>
-      (Date.parse((await estimate({ ...planned, user_id })).estimated_start!.likely) - clock.now) / 1_000;
+      (Date.parse((await estimateNewBatch(stack.db, { ...planned, user_id })).estimated_start!.likely) - clock.now) /
+      1_000;
     const [own, other] = [await likely(user), await likely('auth0|another')];
     // Behind 12 batches of the user's own, or behind the one at work.
     expect(own).toBeGreaterThan(300);

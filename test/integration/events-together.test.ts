@@ -8,9 +8,11 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { countingClient } from '../support/strike-each.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
+const db = testDb(client, tables);
 const start = '2026-03-01T00:00:00.000000Z';
 
 describe('applyEvents', () => {
@@ -32,7 +34,7 @@ describe('applyEvents', () => {
       }
       return call.send();
     });
-    const errors = await writeApi(refusing, tables).applyEvents(eventsOf('refused'));
+    const errors = await writeApi({ ...db, client: refusing }).applyEvents(eventsOf('refused'));
     expect(errors.map((error) => error?.name)).toEqual([undefined, 'ValidationException', 'NotFound', undefined]);
     expect(await recountOf(client, tables, 'refused')).toEqual([]);
     expect(await ownerRows(client, tables, 'refused')).toMatchObject({ batches: [{ tags: ['x'], jobs_count: 1 }] });
@@ -43,7 +45,7 @@ describe('applyEvents', () => {
     const failing = interceptedClient(client, (call) =>
       call.name === 'TransactWriteCommand' ? strike(call) : call.send(),
     );
-    const errors = await writeApi(failing, tables).applyEvents(eventsOf('failing'));
+    const errors = await writeApi({ ...db, client: failing }).applyEvents(eventsOf('failing'));
     expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('DependencyFailed'));
     expect((await batchesAndJobs(client, tables, 'failing')).batches).toEqual([]);
   });
@@ -59,14 +61,14 @@ describe('applyEvents', () => {
     const events = [newBatch(1, { jobs: jobs(0) }), newBatch(2, { jobs: jobs(50) })].map((data) =>
       LifecycleEvent.parse({ id: data.id, type: 'batch.created', time: start, user_id: 'overtaken', data }),
     );
-    const errors = await writeApi(failing, tables).applyEvents(events);
+    const errors = await writeApi({ ...db, client: failing }).applyEvents(events);
     expect(errors.map((error) => error?.name)).toEqual(['DependencyFailed', 'DependencyFailed']);
     expect((await batchesAndJobs(client, tables, 'overtaken')).batches).toEqual([]);
   });
 
   it('applies a whole delivery in one transaction', async () => {
     const { client: counting, made } = countingClient(client);
-    await writeApi(counting, tables).applyEvents(eventsOf('together'));
+    await writeApi({ ...db, client: counting }).applyEvents(eventsOf('together'));
     expect(made.filter((name) => name === 'TransactWriteCommand')).toHaveLength(1);
     expect(await recountOf(client, tables, 'together')).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listResultsKeys } from '../../functions/data/batches/batch-results.ts';
+import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import { listResultsKeys, readResults } from '../../functions/data/batches/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
 import { maxBodyBytes } from '../../functions/http/reply.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
@@ -16,9 +17,11 @@ import { useOwnTimeoutsOfS3 } from '../support/own-time.ts';
 import { pagedClient } from '../support/paged-client.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 const store = await startResultsStore();
 afterAll(() => store.stop());
 /** What S3 is asked for and never answers: only there the function waits as on AWS. */
@@ -28,7 +31,7 @@ useOwnTimeoutsOfS3((path) => isStruck(path));
 const { handler } = await import('../../functions/endpoints/batches/get-full-results.ts');
 
 const passOn = store.handle;
-const { applyEvents, createBatch } = writeApi(client, names);
+const { applyEvents, createBatch } = writeApi(db);
 const counter = { '000': 8, '001': 3 };
 let batchNumber = 0;
 let userId = '';
@@ -183,8 +186,8 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
   it('reads nothing that lies among the results of another user', async () => {
     const key = 'results/auth0|bob/1.json';
     await store.put(key, { counter });
-    const { readResults } = await import('../../functions/data/batches/batch-results.ts');
-    const reading = readResults('results-bucket')('auth0|alice', new Map([[jobId(0), key]]), 1_000);
+    const keys = new Map([[jobId(0), key]]);
+    const reading = readResults(resultsBucket('results-bucket'), { userId: 'auth0|alice', keys, maxBytes: 1_000 });
     await expect(reading).rejects.toMatchObject({ name: 'CorruptData' });
     expect(store.requests).toEqual([]);
   });
@@ -284,7 +287,7 @@ describe('a batch of many jobs', () => {
     expect(store.requests).toEqual([`GET ${keyOf(jobId(140))}`]);
     const measured = testClient(String(process.env.AWS_ENDPOINT_URL_DYNAMODB));
     const { cost } = await measuredClient(measured)(() =>
-      listResultsKeys(measured, names)(userId, batchId, [jobId(140)]),
+      listResultsKeys({ ...db, client: measured }, { userId, batchId }, [jobId(140)]),
     );
     expect([cost.readUnits, cost.calls, cost.depth]).toEqual([2, 2, 1]);
   });
@@ -306,13 +309,13 @@ describe('listResultsKeys', () => {
       const output = await call.send();
       return isIndexRead(call) ? { ...output, Items: before(output.Items as Record<string, unknown>[]) } : output;
     });
-    const keys = await listResultsKeys(lagging, names)(userId, batchId);
+    const keys = await listResultsKeys({ ...db, client: lagging }, { userId, batchId });
     expect([...(keys ?? [])]).toEqual([0, 1].map((at) => [jobId(at), keyOf(jobId(at))]));
   });
 
   it('follows the index from page to page', async () => {
     await createBatchOf([undefined, undefined, undefined, null, undefined]);
-    const keys = await listResultsKeys(pagedClient(client, 2), names)(userId, batchId);
+    const keys = await listResultsKeys({ ...db, client: pagedClient(client, 2) }, { userId, batchId });
     expect([...(keys?.keys() ?? [])]).toEqual([0, 1, 2, 4].map(jobId));
   });
 
@@ -320,7 +323,7 @@ describe('listResultsKeys', () => {
     await createBatchOf([undefined, undefined, null]);
     const measured = testClient(String(process.env.AWS_ENDPOINT_URL_DYNAMODB));
     const measure = measuredClient(measured);
-    const { cost } = await measure(() => listResultsKeys(measured, names)(userId, batchId));
+    const { cost } = await measure(() => listResultsKeys({ ...db, client: measured }, { userId, batchId }));
     expect([cost.readUnits, cost.depth]).toEqual([1.5, 1]);
   });
 });

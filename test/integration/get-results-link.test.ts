@@ -2,9 +2,11 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { getResultsKey, signResultsLink } from '../../functions/data/batches/results.ts';
+import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import { getResultsKey, requireValidity, signResultsLink } from '../../functions/data/batches/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
 const { handler } = await import('../../functions/endpoints/jobs/get-results-link.ts');
@@ -111,12 +113,13 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
   });
 
   it('says that results have expired where the bucket has deleted them by now', async () => {
-    const linkAt = getResultsKey(client, names, { maxDays: 30, now: () => clock });
+    const db = testDb(client, names, { now: () => clock });
+    const linkOf = (jobId: string) => getResultsKey(db, { userId: owner, jobId }, 30);
     let clock = Date.parse('2026-03-31T23:59:59.999Z');
-    expect(await linkAt(owner, done)).toBe(resultsKey);
+    expect(await linkOf(done)).toBe(resultsKey);
     clock += 1;
-    await expect(linkAt(owner, done)).rejects.toMatchObject({ reason: 'results_expired', status: 404 });
-    expect(await linkAt(owner, pending)).toBe(null);
+    await expect(linkOf(done)).rejects.toMatchObject({ reason: 'results_expired', status: 404 });
+    expect(await linkOf(pending)).toBe(null);
   });
 
   it('answers null while the job has no results', async () => {
@@ -191,14 +194,15 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
 });
 
 describe('signResultsLink', () => {
-  const user = 'auth0|alice';
+  const userId = 'auth0|alice';
+  const key = `results/${userId}/a b/ü?.json`;
 
   it.each([0, -1, 901, 1.5, Number.NaN])('refuses to make links valid for %d s', (seconds) => {
-    expect(() => signResultsLink('bucket', seconds)).toThrow(RangeError);
+    expect(() => requireValidity(seconds)).toThrow(RangeError);
   });
 
   it('makes links valid for the configured time, at most 900 s', async () => {
-    const link = new URL(await signResultsLink('bucket', 900)(user, `results/${user}/a b/ü?.json`));
+    const link = new URL(await signResultsLink(resultsBucket('bucket'), { userId, key }, requireValidity(900)));
     expect(link.searchParams.get('X-Amz-Expires')).toBe('900');
     expect(link.pathname).toBe('/results/auth0%7Calice/a%20b/%C3%BC%3F.json');
   });

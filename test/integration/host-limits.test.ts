@@ -4,18 +4,18 @@ import { countHostCall, maxCallsPerMinute, maxHostWaitSeconds } from '../../func
 import { derivedUuid } from '../../functions/values/uuid.ts';
 import { deep } from '../support/depth.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, tables } = await ownTables();
 const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
-const now = () => clock.now;
-const countCall = countHostCall(client, tables, { now });
+const db = testDb(client, tables, { now: () => clock.now });
 const newHost = () => `${crypto.randomUUID()}.example.org`;
 
-async function ask(times: number, user: string, host: string, count = countCall): Promise<number[]> {
+async function ask(times: number, user: string, host: string, max = maxCallsPerMinute): Promise<number[]> {
   const waits: number[] = [];
   while (waits.length < times) {
     const together = Math.min(50, times - waits.length);
-    waits.push(...(await Promise.all(Array.from({ length: together }, () => count(user, host)))));
+    waits.push(...(await Promise.all(Array.from({ length: together }, () => countHostCall(db, user, host, max)))));
   }
   return waits;
 }
@@ -27,15 +27,14 @@ describe('a host', () => {
     const host = newHost();
     const max = deep ? maxCallsPerMinute : { ofUser: 45, ofAll: 90 };
     const { ofUser, ofAll } = max;
-    const count = countHostCall(client, tables, { now, max });
-    const first = await ask(ofUser + 15, 'user 1', host, count);
+    const first = await ask(ofUser + 15, 'user 1', host, max);
     expect(passed(first)).toBe(ofUser);
-    expect(passed(await ask(ofUser - 10, 'user 2', host, count))).toBe(ofUser - 10);
+    expect(passed(await ask(ofUser - 10, 'user 2', host, max))).toBe(ofUser - 10);
     // What the first user sends beyond its limit leaves the others theirs.
-    expect(passed(await ask(ofUser, 'user 3', host, count))).toBe(ofAll - 2 * ofUser + 10);
-    expect(passed(await ask(10, 'user 1', newHost(), count))).toBe(10);
+    expect(passed(await ask(ofUser, 'user 3', host, max))).toBe(ofAll - 2 * ofUser + 10);
+    expect(passed(await ask(10, 'user 1', newHost(), max))).toBe(10);
     clock.now += 60_000;
-    expect(passed(await ask(10, 'user 1', host, count))).toBe(10);
+    expect(passed(await ask(10, 'user 1', host, max))).toBe(10);
     for (const seconds of first.filter((each) => each > 0)) expect(seconds).toBeLessThanOrEqual(120);
   });
 
@@ -50,8 +49,8 @@ describe('a host', () => {
   });
 
   it('is the same with a dot at its end, and may have a name of any length', async () => {
-    const count = countHostCall(client, tables, { now, max: { ofUser: 1, ofAll: 9 } });
     const host = newHost();
+    const count = (user: string, host: string) => countHostCall(db, user, host, { ofUser: 1, ofAll: 9 });
     expect(await count('user', host)).toBe(0);
     expect(await count('user', `${host}.`)).toBeGreaterThan(0);
     expect(await count('user', `${'long.'.repeat(1_000)}org`)).toBe(0);
@@ -59,15 +58,14 @@ describe('a host', () => {
   });
 
   it('is asked about again within a quarter of an hour', async () => {
-    const count = countHostCall(client, tables, { now, max: { ofUser: 1, ofAll: 9 } });
-    const waits = await ask(30, 'user', newHost(), count);
+    const waits = await ask(30, 'user', newHost(), { ofUser: 1, ofAll: 9 });
     expect(Math.max(...waits)).toBe(maxHostWaitSeconds);
     expect(new Set(waits).size).toBeGreaterThan(14);
   });
 
   it('has counters that DynamoDB deletes', async () => {
     const host = newHost();
-    await countCall('user', host);
+    await countHostCall(db, 'user', host);
     const minute = Math.floor(clock.now / 60_000);
     for (const Key of [
       { subject: 'user:user', name: `${minute} ${derivedUuid(host)}` },
@@ -81,7 +79,6 @@ describe('a host', () => {
   it('that is the receiver of many users is never called more often, and all of them are served', async () => {
     const host = newHost();
     const max = { ofUser: 6, ofAll: 16 };
-    const count = countHostCall(client, tables, { now, max });
     const start = clock.now;
     // One user has much, others have little; one comes later.
     const loads = { flood: 80, small: 8, other: 8, late: 2 };
@@ -97,7 +94,7 @@ describe('a host', () => {
       clock.now = next!.at;
       const together = waiting.filter(({ at }) => at === clock.now).slice(0, 25);
       waiting = waiting.slice(together.length);
-      const waits = await Promise.all(together.map(({ user }) => count(user, host)));
+      const waits = await Promise.all(together.map(({ user }) => countHostCall(db, user, host, max)));
       for (const [at, message] of together.entries()) {
         mostAsked = Math.max(mostAsked, message.asked + 1);
         if (waits[at]! > 0) {

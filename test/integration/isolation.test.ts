@@ -19,6 +19,7 @@ import { listOf } from '../support/list-oracle.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken, type UserRequest } from '../support/route-cases.ts';
+import { testDb } from '../support/test-db.ts';
 import { storeWorld, world } from '../support/world.ts';
 
 const owner = 'auth0|alice';
@@ -286,10 +287,8 @@ describe('getOwnLimits', () => {
     const place = { projectId: unknownId, deviceType: 'FRESNEL', day: new Date().toISOString().slice(0, 10) };
     const users = [owner, intruder, ...lookalikes];
     for (const [at, userId] of users.entries()) {
-      await changeLimits(
-        client,
-        names,
-      )({ operator: 'op', subject: `user:${userId}`, limits: { max_unfinished_jobs: 1_000 + at } });
+      const limits = { max_unfinished_jobs: 1_000 + at };
+      await changeLimits(testDb(client, names), { operator: 'op', subject: `user:${userId}`, limits });
       const Item = { ...usageKey({ ...place, userId }), device_type: 'FRESNEL', shots: 10 + at };
       await client.send(new PutCommand({ TableName: names.Usage, Item }));
     }

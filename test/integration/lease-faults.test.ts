@@ -19,7 +19,7 @@ import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { struckClient } from '../support/strike-each.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
-import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables: names } = await ownTables();
@@ -164,7 +164,7 @@ describe.each(rounds.map((round) => ({ round, of: round.map(([name]) => name) })
 );
 
 describe('what events change of a batch that a device has', () => {
-  const events = writeApi(client, names, { now: () => clock.now });
+  const events = writeApi(sound.db);
 
   it('holds: a job that an event has ended is passed over, and its report refused unless it says the same', async () => {
     const { device, user } = newNames();
@@ -213,7 +213,7 @@ describe('what events change of a batch that a device has', () => {
 });
 
 describe('an open batch with a job that is about to be canceled', () => {
-  const events = writeApi(client, names, { now: () => clock.now });
+  const events = writeApi(sound.db);
 
   it('is timed out only two minutes after the job has ended', async () => {
     const { device, user } = newNames();
@@ -404,8 +404,6 @@ describe('calls that meet', () => {
 });
 
 describe('any calls in any order', () => {
-  const finish = recoverBatch(client, names, { now: () => clock.now });
-
   type Step = readonly [
     (
       | 'create'
@@ -449,7 +447,7 @@ describe('any calls in any order', () => {
 
   /** Any time that a machine with a wrong clock may report. */
   const timeOf = (number: number) => [null, '1999-01-01T00:00:00.000000Z', '2040-01-01T00:00:00.000000Z'][number % 3]!;
-  const events = writeApi(client, names, { now: () => clock.now });
+  const events = writeApi(sound.db);
 
   it('leave queue and rows in agreement, and no job ends twice', async () => {
     await fc.assert(
@@ -473,7 +471,7 @@ describe('any calls in any order', () => {
         };
         const finishAll = async (some: typeof cut) => {
           for (const { batch, ...call } of some) {
-            await finish({
+            await recoverBatch(sound.db, allResults, {
               user_id: user,
               batch_id: batch,
               call: { id: call.id, job_ids: [...call.job_ids], errors: ['Cut.'] },

@@ -123,11 +123,7 @@ describe('a batch whose first jobs have ended, very many', () => {
   it('is begun by a later claim where one does not get to the first that is left', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 130 });
-    await cancelJobs(client, names, { now: () => clock.now })(
-      user,
-      batch.id,
-      CancelJobsQuery.parse({ max_runs: ['120'] }),
-    );
+    await cancelJobs(stack.db, { userId: user, batchId: batch.id }, CancelJobsQuery.parse({ max_runs: ['120'] }));
     let queries = 0;
     const jobByJob = interceptedClient(client, (call) => {
       if (call.input.IndexName === 'by_batch') {

@@ -9,17 +9,18 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
-const now = () => Date.parse('2026-03-01T12:00:00Z');
+const db = testDb(client, tables, { now: () => Date.parse('2026-03-01T12:00:00Z') });
 
 const jobs = Array.from({ length: 200 }, (_, number) => newJob(number, { variables: { number } }));
 const batch = newBatch(0, { jobs, tags: ['a'] });
-const writer = () => writeApi(client, tables, { now });
+const writer = () => writeApi(db);
 
 /** A writer that is killed at its n-th transaction. */
-const dyingWriter = (most: number) => writeApi(dyingClient(client, most).client, tables, { now });
+const dyingWriter = (writes: number) => writeApi({ ...db, client: dyingClient(client, writes).client });
 
 const sound = (userId: string) => soundRows(client, tables, userId);
 
@@ -122,7 +123,7 @@ describe('createBatches', () => {
       ...each,
       created_at: `2026-02-01T00:00:00.0000${String(Math.floor(number / 2)).padStart(2, '0')}Z`,
     }));
-    await writeApi(counting, tables).createBatches('many', timed);
+    await writeApi(testDb(counting, tables)).createBatches('many', timed);
     const { batches, jobs: rows } = await sound('many');
     expect(batches.map(({ id }) => id)).toEqual(many.map(({ id }) => id));
     expect(rows.map(({ id }) => id)).toEqual(many.flatMap((each) => each.jobs.map(({ id }) => id)));
@@ -156,7 +157,7 @@ describe('applyEvents', () => {
       }
       return call.send();
     });
-    const { applyEvents } = writeApi(watched, tables, { now });
+    const { applyEvents } = writeApi({ ...db, client: watched });
     const eventOf = (id: string, type: string, data: unknown) =>
       LifecycleEvent.parse({ id, type, time: '2026-03-01T11:00:00Z', user_id: 'consistent', data });
     await applyEvents([eventOf('1', 'batch.created', newBatch(0, { jobs: [newJob(0)] }))]);
@@ -180,7 +181,7 @@ describe('applyEvents', () => {
       const batches = { [tables.Batches]: (after.Responses as Record<string, unknown>)[tables.Batches] };
       return { ...before, Responses: { ...(before.Responses as object), ...batches } };
     });
-    expect(await writeApi(torn, tables, { now }).applyEvents([event])).toEqual([undefined]);
+    expect(await writeApi({ ...db, client: torn }).applyEvents([event])).toEqual([undefined]);
     expect(meetings).toBeGreaterThan(1);
     expect((await sound(user_id)).batches).toMatchObject([{ jobs_count: 1 }]);
   });
@@ -203,7 +204,7 @@ describe('applyEvents', () => {
         data,
       }),
     );
-    expect(await writeApi(counting, tables, { now }).applyEvents(events)).toEqual([undefined, undefined]);
+    expect(await writeApi({ ...db, client: counting }).applyEvents(events)).toEqual([undefined, undefined]);
     expect(counts).toEqual([45, 45]);
     await sound('whole events');
   });
@@ -229,7 +230,7 @@ describe('applyEvents', () => {
     expect(await writer().applyEvents([LifecycleEvent.parse(event)])).toEqual([undefined]);
     const Key = { user_id: 'remembered', key: 'event#once' };
     const { Item } = await client.send(new GetCommand({ TableName: tables.Columns, Key }));
-    const days = (Item!.expires_at - now() / 1000) / (24 * 3600);
+    const days = (Item!.expires_at - db.clock.now() / 1000) / (24 * 3600);
     const maxRetentionDays = 14;
     expect(days).toBe(maxRetentionDays + 1);
     expect(tablesOfService.Columns.timeToLive).toBe('expires_at');
@@ -253,7 +254,7 @@ describe('write units', () => {
       }
       return call.send();
     });
-    await work(writeApi(counting, tables, { now }));
+    await work(writeApi({ ...db, client: counting }));
     return units;
   }
   interface Item {

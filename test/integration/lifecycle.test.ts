@@ -9,6 +9,7 @@ import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
@@ -136,17 +137,17 @@ describe('two writers that have both read before either writes', () => {
    * A time before the rows were created, so that `updated_at` stays: its column would make both
    * changes conflict.
    */
-  const early = { lists: smallLists(1), now: () => Date.parse('2026-02-01T00:00:00Z') };
+  const early = testDb(client, tables, { formats: smallLists(1), now: () => Date.parse('2026-02-01T00:00:00Z') });
 
   async function newOwner(userId: string) {
     const open = newBatch(0, { open: true, tags: ['a'], jobs: [newJob(1), newJob(2)] });
-    await writeApi(client, tables, { lists: smallLists(1) }).createBatch(userId, open);
+    await writeApi(testDb(client, tables, { formats: smallLists(1) })).createBatch(userId, open);
   }
 
   it.each(pairs)('give the same rows as one after the other: %s, then %s', async (first, second) => {
     const [apart, together] = [`${first} then ${second} ${seed}`, `${first} beside ${second} ${seed}`];
     await Promise.all([newOwner(apart), newOwner(together)]);
-    const writer = writeApi(client, tables, early);
+    const writer = writeApi(early);
     await changes[first]!(writer, apart);
     const expected = await outcomeOf(changes[second]!(writer, apart));
 
@@ -158,7 +159,7 @@ describe('two writers that have both read before either writes', () => {
       }
       return call.send();
     });
-    expect(await outcomeOf(changes[second]!(writeApi(late, tables, early), together))).toBe(expected);
+    expect(await outcomeOf(changes[second]!(writeApi({ ...early, client: late }), together))).toBe(expected);
     const [one, other] = await Promise.all([
       batchesAndJobs(client, tables, apart),
       soundRows(client, tables, together, 1),

@@ -7,12 +7,14 @@ import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellatio
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
 import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
+import type { ScheduleRecovery } from '../../functions/data/lifecycle/schedule-recovery.ts';
 import { changeLimits } from '../../functions/data/limits/limits.ts';
 import { usageKey } from '../../functions/data/limits/usage-sums.ts';
 import { limitCounterKey, ownLimits } from '../../functions/data/limits/used-of-limits.ts';
 import type { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { Limits } from '../../functions/schemas/limits.ts';
+import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -21,6 +23,8 @@ import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
+import { testDb } from '../support/test-db.ts';
+import { allResults } from '../support/worker-stack.ts';
 
 const { client, tables } = await ownTables();
 const start = Date.parse('2026-11-22T10:00:30Z');
@@ -28,17 +32,14 @@ let time = start;
 beforeEach(() => {
   time = start;
 });
-const options = { now: () => time };
-const set = changeLimits(client, tables, options);
-const create = createBatch(client, tables, options);
-const add = addJobs(client, tables, options);
-const again = rebatch(client, tables, options);
-const cancel = cancelBatch(client, tables, options);
-const own = ownLimits(client, tables, options);
-
+const db = testDb(client, tables, { now: () => time });
 const claims = Claims.parse({ queue_priority: 'CRITICAL' });
+const add = (userId: string, batchId: string, body: CreateBatchRequest['jobs']) =>
+  addJobs(db, { userId, claims }, { batchId, body });
+const cancel = (userId: string, batchId: string) => cancelBatch(db, { userId, batchId });
+
 const newUser = () => `auth0|${randomUUID()}`;
-const limit = (subject: string, limits: Limits) => set({ operator: 'op', subject, limits });
+const limit = (subject: string, limits: Limits) => changeLimits(db, { operator: 'op', subject, limits });
 const limitUser = (userId: string, limits: Limits) => limit(`user:${userId}`, limits);
 
 function request(jobs: number, content: Partial<CreateBatchRequest> = {}): CreateBatchRequest {
@@ -48,7 +49,7 @@ function request(jobs: number, content: Partial<CreateBatchRequest> = {}): Creat
 /** A batch that a user asks for, each time as another call; or why it is refused. */
 function ask(userId: string, body = request(1), idempotencyKey?: string) {
   // biome-ignore lint/suspicious/noExplicitAny: a batch or an error
-  return create({ userId, idempotencyKey }, body, claims).catch((error: unknown) => error) as Promise<any>;
+  return createBatch(db, { userId, idempotencyKey, claims }, body).catch((error: unknown) => error) as Promise<any>;
 }
 
 const counterOf = async (subject: string) =>
@@ -65,25 +66,24 @@ describe('a limit of what has not ended', () => {
       message: 'The limit max_unfinished_jobs of the user is 5: 3 used, 2 left, and the call adds 3.',
       details: { limit: 'max_unfinished_jobs', subject, max: 5, used: 3, left: 2 },
     });
-    await expect(add({ userId: user }, first.id, request(1).jobs, claims)).rejects.toMatchObject({
-      reason: 'batch_closed',
-    });
+    await expect(add(user, first.id, request(1).jobs)).rejects.toMatchObject({ reason: 'batch_closed' });
     const open = await ask(user, request(1, { open: true }));
     expect(await ask(user, request(0, { open: true }))).toMatchObject({
       details: { limit: 'max_unfinished_batches', subject, max: 2, used: 2, left: 0 },
     });
-    await expect(add({ userId: user }, open.id, request(2).jobs, claims)).rejects.toMatchObject({
+    await expect(add(user, open.id, request(2).jobs)).rejects.toMatchObject({
       details: { limit: 'max_unfinished_jobs', used: 4, left: 1 },
     });
-    await add({ userId: user }, open.id, request(1).jobs, claims);
-    expect(await own(user)).toMatchObject({
+    await add(user, open.id, request(1).jobs);
+    expect(await ownLimits(db, user)).toMatchObject({
       limits: { max_unfinished_batches: 2, max_unfinished_jobs: 5, shots_per_month: null },
       used: { max_unfinished_batches: 2, max_unfinished_jobs: 5, creations_per_minute: null },
       left: { max_unfinished_batches: 0, max_unfinished_jobs: 0, shots_per_month: null },
       month_ends_at: '2026-12-01T00:00:00.000000Z',
     });
     await cancel(user, first.id);
-    await expect(again({ userId: user }, first.id, {}, claims)).resolves.toMatchObject({ jobs_count: 3 });
+    const repeated = await rebatch(db, { userId: user, claims }, { batchId: first.id, query: {} });
+    expect(repeated.jobs_count).toBe(3);
     expect(await ask(user)).toMatchObject({ reason: 'limit_exceeded' });
   });
 
@@ -92,8 +92,8 @@ describe('a limit of what has not ended', () => {
     const { id } = await ask(user, request(4));
     await limitUser(user, { max_unfinished_jobs: 2 });
     expect(await ask(user)).toMatchObject({ details: { max: 2, used: 4, left: 0 } });
-    expect((await own(user)).left.max_unfinished_jobs).toBe(0);
-    await cancelJob(client, tables, options)(user, (await batchesAndJobs(client, tables, user)).jobs[0]!.id);
+    expect((await ownLimits(db, user)).left.max_unfinished_jobs).toBe(0);
+    await cancelJob(db, user, (await batchesAndJobs(client, tables, user)).jobs[0]!.id);
     expect(await ask(user)).toMatchObject({ details: { used: 3 } });
     await cancel(user, id);
     expect(await ask(user)).toMatchObject({ status: 'PENDING' });
@@ -116,7 +116,7 @@ describe('a limit of what has not ended', () => {
       max_unfinished_jobs: 2,
     });
     expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
-    await set({ operator: 'op', subject: `project:${project_id}`, limits: undefined });
+    await changeLimits(db, { operator: 'op', subject: `project:${project_id}`, limits: undefined });
     expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
     await cancel(users[1]!, counted[1].id);
     expect(await counterOf(`project:${project_id}`)).toMatchObject({
@@ -167,9 +167,9 @@ describe('a limit of what has not ended', () => {
           if (isCounter) await first;
           return send();
         });
-        const repeated = createBatch(meeting, tables, options)({ userId, idempotencyKey: subject }, body, claims);
+        const repeated = createBatch({ ...db, client: meeting }, { userId, idempotencyKey: subject, claims }, body);
         expect((await repeated).id).toBe((await first).id);
-        await set({ operator: 'op', subject, limits: undefined });
+        await changeLimits(db, { operator: 'op', subject, limits: undefined });
       }
     },
   );
@@ -229,12 +229,18 @@ describe('a limit of what has not ended', () => {
       }
     });
     expect([made, refused]).toEqual([max, many - max]);
-    expect((await own(user)).used.max_unfinished_batches).toBe(max);
+    expect((await ownLimits(db, user)).used.max_unfinished_batches).toBe(max);
   });
 });
 
 describe('a creation in several transactions', () => {
   const subjects = (userId: string, project_id: string) => [`user:${userId}`, `project:${project_id}`];
+  const dyingDb = () => ({ ...db, client: dyingClient(client, 1).client });
+  /** Keeps what is announced to the recovery. */
+  const noting =
+    (announced: RecoveryRequest[]): ScheduleRecovery =>
+    async ({ userId, batchId, call }) =>
+      void announced.push({ user_id: userId, batch_id: batchId, ...(call && { call }) });
 
   it.each(['user', 'project'])(
     'counts as a whole from its first on, at a limit of the %s, until it is given up',
@@ -243,32 +249,24 @@ describe('a creation in several transactions', () => {
       const subject = subjects(userId, project_id)[kind === 'user' ? 0 : 1]!;
       await limit(subject, { max_unfinished_jobs: 250 });
       const body = request(200, { project_id });
-      const announced: Parameters<ReturnType<typeof recoverBatch>>[0][] = [];
-      const dying = createBatch(dyingClient(client, 1).client, tables, {
-        ...options,
-        beforeMultiTransaction: async (user_id, batch_id) => void announced.push({ user_id, batch_id }),
-      });
-      const call = { userId, idempotencyKey: 'k' };
-      await expect(dying(call, body, claims)).rejects.toThrow('killed');
+      const announced: RecoveryRequest[] = [];
+      const call = { userId, idempotencyKey: 'k', claims };
+      const createInPart = (idempotencyKey: string) =>
+        createBatch(dyingDb(), { ...call, idempotencyKey }, body, noting(announced));
+      await expect(createInPart('k')).rejects.toThrow('killed');
       const other = request(51, { project_id });
       expect(await ask(userId, other)).toMatchObject({
         details: { limit: 'max_unfinished_jobs', used: 200, left: 50 },
       });
       // Lowered meanwhile: what has begun goes on.
       await limit(subject, { max_unfinished_jobs: 100 });
-      expect((await create(call, body, claims)).jobs_count).toBe(200);
-      expect((await create(call, body, claims)).jobs_count).toBe(200);
+      expect((await createBatch(db, call, body)).jobs_count).toBe(200);
+      expect((await createBatch(db, call, body)).jobs_count).toBe(200);
       await limit(subject, { max_unfinished_jobs: 400 });
-      const second = { ...call, idempotencyKey: 'l' };
-      await expect(
-        createBatch(dyingClient(client, 1).client, tables, {
-          ...options,
-          beforeMultiTransaction: async (user_id, batch_id) => void announced.push({ user_id, batch_id }),
-        })(second, body, claims),
-      ).rejects.toThrow('killed');
+      await expect(createInPart('l')).rejects.toThrow('killed');
       expect(await ask(userId, request(1, { project_id }))).toMatchObject({ details: { used: 400, left: 0 } });
-      const recover = recoverBatch(client, tables, options);
-      expect(await Promise.all(announced.map((each) => recover(each)))).toEqual(['finished', 'canceled']);
+      const outcomes = await Promise.all(announced.map((each) => recoverBatch(db, allResults, each)));
+      expect(outcomes).toEqual(['finished', 'canceled']);
       expect(await ask(userId, request(200, { project_id }))).toMatchObject({ jobs_count: 200 });
       expect(await ask(userId, request(1, { project_id }))).toMatchObject({ details: { used: 400, left: 0 } });
       expect(await counterOf(`user:${userId}`)).toMatchObject({ jobs_to_come: 0 });
@@ -281,17 +279,16 @@ describe('a creation in several transactions', () => {
     const userId = newUser();
     const { id } = await ask(userId, request(1, { open: true }));
     await limitUser(userId, { max_unfinished_jobs: 301 });
-    const announced: Parameters<ReturnType<typeof recoverBatch>>[0][] = [];
-    const dying = addJobs(dyingClient(client, 1).client, tables, {
-      ...options,
-      beforeMultiTransaction: async (user_id, batch_id, call) =>
-        void announced.push({ user_id, batch_id, ...(call && { call }) }),
-    });
-    await expect(dying({ userId }, id, request(200).jobs, claims)).rejects.toThrow('killed');
+    const announced: RecoveryRequest[] = [];
+    const further = { batchId: id, body: request(200).jobs };
+    await expect(addJobs(dyingDb(), { userId, claims }, further, noting(announced))).rejects.toThrow('killed');
     expect(await ask(userId, request(101))).toMatchObject({ details: { used: 201, left: 100 } });
     expect(await ask(userId, request(100))).toMatchObject({ jobs_count: 100 });
-    expect(await recoverBatch(client, tables, options)(announced[0]!)).toBe('canceled');
-    expect(await own(userId)).toMatchObject({ used: { max_unfinished_jobs: 101 }, left: { max_unfinished_jobs: 200 } });
+    expect(await recoverBatch(db, allResults, announced[0]!)).toBe('canceled');
+    expect(await ownLimits(db, userId)).toMatchObject({
+      used: { max_unfinished_jobs: 101 },
+      left: { max_unfinished_jobs: 200 },
+    });
   });
 });
 
@@ -323,7 +320,7 @@ describe('other limits', () => {
       time = Date.parse('2026-12-01T00:00:00Z');
       expect(await ask(user, body)).toMatchObject({ status: 'PENDING' });
       time = start;
-      await set({ operator: 'op', subject, limits: undefined });
+      await changeLimits(db, { operator: 'op', subject, limits: undefined });
     }
   });
 
@@ -337,12 +334,12 @@ describe('other limits', () => {
     const made = outcomes.flatMap((each, at) => (each.id === undefined ? [] : [at]));
     expect(made).toHaveLength(3);
     for (const at of made) expect(await ask(userId, body, `key ${at}`)).toMatchObject({ id: outcomes[at].id });
-    const refused = await add({ userId }, outcomes[made[0]!].id, body.jobs, claims).catch((error: unknown) => error);
+    const refused = await add(userId, outcomes[made[0]!].id, body.jobs).catch((error: unknown) => error);
     expect(refused).toMatchObject({ reason: 'too_many_creations', headers: { 'Retry-After': '30' } });
-    if (kind === 'user') expect((await own(userId)).left.creations_per_minute).toBe(0);
+    if (kind === 'user') expect((await ownLimits(db, userId)).left.creations_per_minute).toBe(0);
     time += 30_000;
     expect(await ask(userId, body)).toMatchObject({ status: 'PENDING' });
-    if (kind === 'user') expect((await own(userId)).left.creations_per_minute).toBe(2);
+    if (kind === 'user') expect((await ownLimits(db, userId)).left.creations_per_minute).toBe(2);
   });
 
   it('allow devices, lower priorities, and bound the seconds of a job by the strictest', async () => {
@@ -367,7 +364,7 @@ describe('other limits', () => {
     expect(await secondsOf()).toEqual([60, 30, 60]);
     const { id } = await ask(userId, request(0, { open: true }));
     await limitUser(userId, { max_job_seconds: 20 });
-    await add({ userId }, id, request(1).jobs, claims);
+    await add(userId, id, request(1).jobs);
     expect(await secondsOf()).toEqual([60, 30, 60, 20]);
   });
 });
@@ -390,8 +387,11 @@ describe('the default', () => {
       ['created', 'max_unfinished_jobs', 'created', 'max_unfinished_batches'],
       ['created', 'created', 'created', 'max_unfinished_jobs'],
     ]);
-    expect((await own(users[2])).limits).toMatchObject({ max_unfinished_batches: null, max_unfinished_jobs: 5 });
-    await set({ operator: 'op', subject: 'default', limits: undefined });
+    expect((await ownLimits(db, users[2])).limits).toMatchObject({
+      max_unfinished_batches: null,
+      max_unfinished_jobs: 5,
+    });
+    await changeLimits(db, { operator: 'op', subject: 'default', limits: undefined });
     expect(await ask(users[0])).toMatchObject({ status: 'PENDING' });
   });
 });
@@ -421,7 +421,7 @@ describe('who has no limit', () => {
         calls++;
         return send();
       });
-      await createBatch(counting, tables, options)({ userId: user, idempotencyKey: key }, request(jobs), claims);
+      await createBatch({ ...db, client: counting }, { userId: user, idempotencyKey: key, claims }, request(jobs));
       return { calls, units };
     };
     const { calls, units } = await creation();

@@ -9,8 +9,10 @@ import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 const day = 24 * 3_600_000;
 const now = Date.now();
 
@@ -27,7 +29,7 @@ const acts: Act[] = Array.from({ length: 40 }, (_, at) => ({
 const shown = acts.filter(({ at }) => at >= fromMilliseconds(now - 400 * day));
 
 function put(act: Act) {
-  return client.send(new TransactWriteCommand({ TransactItems: [auditWrite(names, act)] }));
+  return client.send(new TransactWriteCommand({ TransactItems: [auditWrite(db, act)] }));
 }
 
 beforeAll(async () => {
@@ -115,13 +117,15 @@ describe('GET /api/v1/audit', () => {
       return call.send();
     });
     const query = (more: object) => AuditQuery.parse(more) as never;
-    await listAudit(counting, names)(query({ from: [fromMilliseconds(now - 59 * day)] }));
+    await listAudit({ ...db, client: counting }, query({ from: [fromMilliseconds(now - 59 * day)] }));
     expect(queries).toBeLessThanOrEqual(3);
     queries = 0;
     // Each month takes two queries: the second finds nothing more.
-    await expect(listAudit(endless, names)(query({}))).rejects.toMatchObject({ faults: [{ loc: ['query', 'from'] }] });
+    await expect(listAudit({ ...db, client: endless }, query({}))).rejects.toMatchObject({
+      faults: [{ loc: ['query', 'from'] }],
+    });
     expect(queries).toBeLessThanOrEqual(2 * 11);
-    const first = await listAudit(endless, names)(query({ from: [fromMilliseconds(now - 40 * day)] }));
+    const first = await listAudit({ ...db, client: endless }, query({ from: [fromMilliseconds(now - 40 * day)] }));
     expect(first.items.filter(({ operator }) => operator.length < 12)).toEqual(
       shown.filter(({ at }) => at >= fromMilliseconds(now - 40 * day)),
     );

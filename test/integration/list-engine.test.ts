@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
 import { countJobs, listJobs } from '../../functions/data/rows/jobs.ts';
 import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
@@ -16,9 +15,10 @@ import { pagedClient } from '../support/paged-client.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
-import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
+import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 
-const rowsPerBlock = 16;
+const formats = smallLists(16);
 const pageLimit = 7;
 const randomQueries = cases(300, 2_000);
 const user = 'auth0|one';
@@ -44,14 +44,9 @@ const guests = sample(batchRows('guest', 40));
 const sealed: Sealed = (segment, { key }) => (3 * segment + key.charCodeAt(0)) % 5 > 0;
 
 beforeAll(async () => {
-  await loadList(client, tables, {
-    list: withRowsPerBlock(batchList, rowsPerBlock),
-    userId: user,
-    rows: counted,
-    sealed,
-  });
-  await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs, sealed });
-  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: 'guest', rows: guests });
+  await loadList(client, tables, { list: formats.batch, userId: user, rows: counted, sealed });
+  await loadList(client, tables, { list: formats.job, userId: user, rows: jobs, sealed });
+  await loadList(client, tables, { list: formats.batch, userId: 'guest', rows: guests });
 });
 
 /** Some of the values, so that a query has none, one or several of them. */
@@ -136,10 +131,10 @@ const jobQueries = fc
   .map(([query, order_by]) => ({ ...query, order_by }));
 
 /**
- * DynamoDB, with each answer kept: no row changes here, and most queries read the same blocks.
+ * The database, with each answer kept: no row changes here, and most queries read the same blocks.
  * Pages are short.
  */
-function frozenClient() {
+function frozenDb() {
   const answers = new Map<string, Promise<Record<string, unknown>>>();
   const keeping = interceptedClient(client, ({ name, input, send }) => {
     const call = `${name} ${JSON.stringify(input)}`;
@@ -147,7 +142,7 @@ function frozenClient() {
     answers.set(call, answer);
     return answer;
   });
-  return pagedClient(keeping, pageLimit);
+  return testDb(pagedClient(keeping, pageLimit), tables, { formats });
 }
 
 /**
@@ -176,26 +171,22 @@ async function compareAll<Query>(
 
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, async () => {
-    const frozen = frozenClient();
-    const list = listBatches(frozen, tables, smallLists(rowsPerBlock));
-    const count = countBatches(frozen, tables, smallLists(rowsPerBlock));
+    const db = frozenDb();
     await compareAll(
       batchQueries,
       counted,
-      (query) => list(user, query as never),
-      (query) => count(user, query as never),
+      (query) => listBatches(db, user, query as never),
+      (query) => countBatches(db, user, query as never),
     );
   });
 
   it(`answers ${randomQueries} random job queries like an array`, async () => {
-    const frozen = frozenClient();
-    const list = listJobs(frozen, tables, smallLists(rowsPerBlock));
-    const count = countJobs(frozen, tables, smallLists(rowsPerBlock));
+    const db = frozenDb();
     await compareAll(
       jobQueries,
       jobs,
-      (query) => list(user, query as never),
-      (query) => count(user, query as never),
+      (query) => listJobs(db, user, query as never),
+      (query) => countJobs(db, user, query as never),
     );
   });
 });

@@ -1,23 +1,27 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { setPrefix } from '../../functions/data/columns/column-items.ts';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { batchList } from '../../functions/data/columns/lists.ts';
 import { packedCount, packIntegers, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { withPosition } from '../../functions/data/columns/position-set.ts';
 import { listBatches } from '../../functions/data/rows/batches.ts';
 import { listJobs } from '../../functions/data/rows/jobs.ts';
 import { CorruptData, TooBusy } from '../../functions/errors.ts';
+import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
-import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
+import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 
-const rowsPerBlock = 16;
 const user = 'user-1';
+const rowsPerBlock = 16;
+const formats = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats });
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 7 })[0] as Value;
 const plainBatches = sample(batchRows(user, 60));
 const batchId = plainBatches[0]?.id ?? '';
@@ -30,16 +34,18 @@ const createdAt = (seq: number) => String(batches[seq]?.created_at);
 const newest = { order_by: 'created_at', order_by_direction: 'DESC', limit: 20, offset: 0 } as const;
 
 beforeAll(async () => {
-  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: user, rows: batches });
-  await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs });
+  await loadList(client, tables, { list: formats.batch, userId: user, rows: batches });
+  await loadList(client, tables, { list: formats.job, userId: user, rows: jobs });
 });
 
 type Items = Record<string, unknown>[];
 const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Items;
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 
-const listThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  listBatches(interceptedClient(client, intercept), tables, smallLists(rowsPerBlock));
+type Intercept = Parameters<typeof interceptedClient>[1];
+const dbThrough = (intercept: Intercept) => ({ ...db, client: interceptedClient(client, intercept) });
+const listThrough = (intercept: Intercept) => (query: object) =>
+  listBatches(dbThrough(intercept), user, query as BatchListQuery);
 const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
   ids: items.map((item) => item.id),
   total,
@@ -71,13 +77,13 @@ describe('a list read while an index lags', () => {
       lags++;
       return { Items: (await itemsOf(call)).slice(1) };
     });
-    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
     expect(lags).toBeGreaterThan(0);
   });
 
   it.each(queries)('is complete although the index lacks the newest rows: $name', async ({ query }) => {
     const list = listThrough((call) => (isIndexRead(call) ? laggingIndex(call, 2) : call.send()));
-    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
   });
 
   it('never holds a row that the index still shows as it was', async () => {
@@ -86,21 +92,17 @@ describe('a list read while an index lags', () => {
       if (!isIndexRead(call)) return call.send();
       return { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PAUSED' })) };
     });
-    const { items } = await list(user, query as never);
+    const { items } = await list(query);
     expect(new Set(items.map((item) => item.status)).isSubsetOf(new Set(query.status))).toBe(true);
     expect(items).toHaveLength(20);
   });
 
   it('is complete for the jobs of a batch', async () => {
-    const list = listJobs(
-      interceptedClient(client, async (call) =>
-        isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
-      ),
-      tables,
-      smallLists(rowsPerBlock),
+    const through = dbThrough(async (call) =>
+      isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
-    expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
+    expect(answer(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
   });
 });
 
@@ -119,13 +121,13 @@ describe('a list by time of creation', () => {
       lacking++;
       return { Items: [] };
     });
-    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(answer(await list(query))).toEqual(listOf(batches, query));
     expect(lacking).toBe(1);
   });
 
   it.each(queries)('is refused, never wrong, where an entry is lost: %j', async (query) => {
     const list = listThrough(async (call) => (isTimeRead(call) ? { Items: [] } : call.send()));
-    await expect(list(user, query)).rejects.toThrow(TooBusy);
+    await expect(list(query)).rejects.toThrow(TooBusy);
   });
 });
 
@@ -142,7 +144,7 @@ describe('a list by id', () => {
       isFirst = false;
       return { Items: [{ ...items[0], id: 'ffffffff-ffff-4fff-8fff-ffffffffffff', seq: 60 }, ...items.slice(0, -1)] };
     });
-    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(answer(await list(query))).toEqual(listOf(batches, query));
     expect(isFirst).toBe(false);
   });
 
@@ -152,7 +154,7 @@ describe('a list by id', () => {
       if (!isTableRead(call) || call.input.ConsistentRead === true) return call.send();
       return { Items: (await itemsOf(call)).slice(1) };
     });
-    expect(answer(await list(user, all))).toEqual(listOf(batches, all));
+    expect(answer(await list(all))).toEqual(listOf(batches, all));
   });
 
   it.each(['ASC', 'DESC'] as const)(
@@ -172,7 +174,7 @@ describe('a list by id', () => {
           Items: (await itemsOf(call)).filter(({ id }) => id !== newestRow?.id).slice(0, Number(call.input.Limit) - 1),
         };
       });
-      expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+      expect(answer(await list(query))).toEqual(listOf(batches, query));
       expect(lags).toBe(1);
     },
   );
@@ -186,7 +188,7 @@ describe('a list by id', () => {
       ended.push(call.name);
       return output;
     });
-    await list(user, query);
+    await list(query);
     expect(started).toEqual(['GetCommand after 0', 'QueryCommand after 1']);
   });
 });
@@ -195,15 +197,11 @@ describe('the jobs of a new batch', () => {
   const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
 
   it('are all listed although the index and eventually consistent reads do not show the batch yet', async () => {
-    const list = listJobs(
-      interceptedClient(client, async (call) => {
-        if (isIndexRead(call)) return { Items: [] };
-        return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
-      }),
-      tables,
-      smallLists(rowsPerBlock),
-    );
-    expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
+    const through = dbThrough(async (call) => {
+      if (isIndexRead(call)) return { Items: [] };
+      return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
+    });
+    expect(answer(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
   });
 });
 
@@ -214,7 +212,7 @@ describe('a list read from columns that lag', () => {
       if (call.name !== 'QueryCommand' || call.input.ConsistentRead === true) return call.send();
       return { Items: (await itemsOf(call)).slice(0, -1) };
     });
-    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
   });
 
   /**
@@ -256,7 +254,7 @@ describe('a list read from columns that lag', () => {
   ])('is right although a column lacks %s, while all rows are there', async (_, change) => {
     const { list, changed } = listWithBlocks('b#f#', change);
     const query = { ...newest, order_by_direction: 'ASC', limit: 3, status: [...BatchStatus.options] } as const;
-    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query));
+    expect(answer(await list(query))).toEqual(listOf(batches, query));
     expect(changed()).toBeGreaterThan(0);
   });
 
@@ -269,7 +267,7 @@ describe('a list read from columns that lag', () => {
       ...others,
     ]);
     const query = { ...newest, limit: 100, tag } as const;
-    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(answer(await list(query))).toEqual(listOf(batches, query));
     expect(changed()).toBe(1);
   });
 
@@ -282,7 +280,7 @@ describe('a list read from columns that lag', () => {
     const query = { ...newest, order_by_direction: direction, offset: direction === 'ASC' ? 45 : 0 };
     const before = listOf(batches.slice(0, -1), query);
     const after = listOf(batches, query);
-    expect([before, after]).toContainEqual(answer(await list(user, query)));
+    expect([before, after]).toContainEqual(answer(await list(query)));
   });
 
   it('is read again, and in the end refused, when a row never agrees with them', async () => {
@@ -296,7 +294,7 @@ describe('a list read from columns that lag', () => {
       return rows === undefined ? output : { ...output, Responses: { [tables.Batches]: paused(rows) } };
     });
     const query = { ...newest, order_by: 'id', status: ['DONE'] } as const;
-    await expect(list(user, query as never)).rejects.toThrow(TooBusy);
+    await expect(list(query)).rejects.toThrow(TooBusy);
     expect(calls).toBeLessThan(40);
   });
 });
@@ -321,7 +319,7 @@ describe('a list read with keys left unprocessed', () => {
       };
     });
     const query = { ...newest, limit: 100, id: ids } as const;
-    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(answer(await list(query))).toEqual(listOf(batches, query));
     expect(rounds).toBe(3);
   });
 
@@ -329,7 +327,7 @@ describe('a list read with keys left unprocessed', () => {
     const list = listThrough(async (call) =>
       call.name === 'BatchGetCommand' ? { Responses: {}, UnprocessedKeys: call.input.RequestItems } : call.send(),
     );
-    await expect(list(user, { ...newest, id: ids })).rejects.toThrow(TooBusy);
+    await expect(list({ ...newest, id: ids })).rejects.toThrow(TooBusy);
   });
 });
 
@@ -340,11 +338,11 @@ describe('a list read on a failing table', () => {
     await listThrough((call) => {
       calls++;
       return call.send();
-    })(user, query as never);
+    })(query);
     for (let failing = 1; failing <= calls; failing++) {
       let call = 0;
       const list = listThrough((passed) => (++call === failing ? Promise.reject(new Error('broken')) : passed.send()));
-      await expect(list(user, query as never), `call ${failing} of ${calls}`).rejects.toThrow('broken');
+      await expect(list(query), `call ${failing} of ${calls}`).rejects.toThrow('broken');
     }
     expect(calls).toBeGreaterThan(3);
   });
@@ -353,13 +351,13 @@ describe('a list read on a failing table', () => {
     const list = listThrough(async (call) =>
       isIndexRead(call) ? { Items: (await itemsOf(call)).map((row) => ({ ...row, tags: 'none' })) } : call.send(),
     );
-    await expect(list(user, newest)).rejects.toThrow(CorruptData);
+    await expect(list(newest)).rejects.toThrow(CorruptData);
   });
 
   it('reports a row without a sequence number as our fault', async () => {
     const list = listThrough(async (call) =>
       isIndexRead(call) ? { Items: (await itemsOf(call)).map(({ seq, ...row }) => row) } : call.send(),
     );
-    await expect(list(user, newest)).rejects.toThrow(new CorruptData('A row has no sequence number.'));
+    await expect(list(newest)).rejects.toThrow(new CorruptData('A row has no sequence number.'));
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -15,7 +16,7 @@ describe('GET /api/v1/projects', () => {
   it('lists the projects that the token names, otherwise the ones of the user’s batches', async () => {
     const user = `auth0|${randomUUID()}`;
     expect(await projectsOf(user)).toEqual([]);
-    const { createBatch } = writeApi(client, names);
+    const { createBatch } = writeApi(testDb(client, names));
     for (const number of [1, 2, 4]) await createBatch(user, newBatch(number));
     expect(await projectsOf(user)).toEqual([uuid('c', 1), uuid('c', 2)].map((id) => ({ id, name: id })));
     const named = [{ id: uuid('c', 7), name: 'Mine' }];

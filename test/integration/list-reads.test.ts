@@ -18,11 +18,13 @@ import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
 import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 
 const rowsPerBlock = 16;
 const lists = smallLists(rowsPerBlock);
 const user = 'auth0|reads';
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats: lists });
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
 
 /**
@@ -93,25 +95,24 @@ function describeRead({ name, input }: Call): string {
  * Answers arrive together: once all calls that are under way have theirs. So a step is a round of
  * calls, however long each takes.
  */
-async function readsOf(list: (intercepted: typeof client) => Promise<Page<{ readonly id: string }>>) {
+async function readsOf(list: (recorded: typeof db) => Promise<Page<{ readonly id: string }>>) {
   const reads: string[] = [];
   const held: (() => void)[] = [];
   let [steps, underWay] = [0, 0];
-  const { items, total } = await list(
-    interceptedClient(client, async (call) => {
-      reads.push(describeRead(call));
-      underWay++;
-      const answer = await call.send();
-      underWay--;
-      const arrived = new Promise<void>((release) => held.push(release));
-      if (underWay === 0) {
-        steps++;
-        for (const release of held.splice(0)) release();
-      }
-      await arrived;
-      return answer;
-    }),
-  );
+  const recording = interceptedClient(client, async (call) => {
+    reads.push(describeRead(call));
+    underWay++;
+    const answer = await call.send();
+    underWay--;
+    const arrived = new Promise<void>((release) => held.push(release));
+    if (underWay === 0) {
+      steps++;
+      for (const release of held.splice(0)) release();
+    }
+    await arrived;
+    return answer;
+  });
+  const { items, total } = await list({ ...db, client: recording });
   return { answer: { ids: items.map(({ id }) => id), total }, reads: reads.sort(), steps };
 }
 
@@ -130,8 +131,8 @@ const readsForBothTimes = [
 
 describe('a count by status', () => {
   const countReads = (query: Record<string, string[]>) =>
-    readsOf(async (intercepted) => {
-      const counts = await countBatches(intercepted, tables, lists)(user, BatchListQuery.parse(query));
+    readsOf(async (recorded) => {
+      const counts = await countBatches(recorded, user, BatchListQuery.parse(query));
       return { items: [], total: counts.DONE! };
     });
 
@@ -152,8 +153,8 @@ describe('a count by status', () => {
     bothTimes,
   ])('of %j reads nothing that the list in the order of statuses does not', async (query) => {
     const { answer, reads, steps } = await countReads(query);
-    const list = await readsOf((intercepted) =>
-      listBatches(intercepted, tables, lists)(user, BatchListQuery.parse({ ...query, order_by: ['status'] })),
+    const list = await readsOf((recorded) =>
+      listBatches(recorded, user, BatchListQuery.parse({ ...query, order_by: ['status'] })),
     );
     expect(answer.total).toBe(list.answer.total);
     expect(list.reads).toEqual(expect.arrayContaining(reads));
@@ -332,7 +333,7 @@ describe('a list of batches', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)(user, query));
+    const found = await readsOf((recorded) => listBatches(recorded, user, query));
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
@@ -351,7 +352,7 @@ describe('a list of batches', () => {
     ],
   ])('reads %s', async (_, parameters, [rows, hidden], steps) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)('unsealed', query));
+    const found = await readsOf((recorded) => listBatches(recorded, 'unsealed', query));
     const first = ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head'];
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: [rows, hidden, ...first], steps });
   });
@@ -366,7 +367,7 @@ describe('a list of batches', () => {
     });
     // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('divided', query);
+    const list = (recorded: typeof db) => listBatches(recorded, 'divided', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(rows, query as never));
     expect(reads).toEqual([
@@ -401,7 +402,7 @@ describe('a list of jobs', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = JobListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listJobs(recorded, tables, lists)(user, query));
+    const found = await readsOf((recorded) => listJobs(recorded, user, query));
     expect(found).toEqual({ answer: listOf(jobs, query as never), reads: reads.sort(), steps });
   });
 });
@@ -438,7 +439,7 @@ describe('a list of batches that lie far apart', () => {
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'], order_by: [order_by] });
-    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(2))(scattered, query));
+    const found = await readsOf((recorded) => listBatches({ ...recorded, formats: smallLists(2) }, scattered, query));
     const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns].sort();
     expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
   });
@@ -456,7 +457,7 @@ describe('a list of batches whose page is all over old and new rows', () => {
 
   it('reads all ids beside the old blocks, as a look-up of those on the page would', async () => {
     const query = BatchListQuery.parse({ order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] });
-    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(spread, query);
+    const read = (recorded: typeof db) => listBatches(recorded, spread, query);
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
       reads: [
@@ -491,7 +492,7 @@ describe('a page of batches that lies deep among old rows, far apart', () => {
   ])('takes three steps, as ids are read beside old blocks, from the %s on', async (_, direction, ...ofPage) => {
     const parameters = { queue_priority: ['HIGH'], order_by_direction: [direction], offset: ['20'], limit: ['12'] };
     const query = BatchListQuery.parse(parameters);
-    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(deep, query);
+    const read = (recorded: typeof db) => listBatches(recorded, deep, query);
     const always = ['Columns b#head', 'Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999'];
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
@@ -513,7 +514,7 @@ describe('a list of batches that lie far apart, up to a time', () => {
 
   it('reads the segments and ids that the page is likely to need beside the rows at the time', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['CRITICAL'], created_before: [createdAt(60)] });
-    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(userId, query);
+    const read = (recorded: typeof db) => listBatches(recorded, userId, query);
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
       reads: [
@@ -555,7 +556,7 @@ describe('a list of batches of many projects', () => {
     ],
   ])('reads %s', async (_, parameters, reads) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)(manager, query));
+    const found = await readsOf((recorded) => listBatches(recorded, manager, query));
     expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });
@@ -579,7 +580,7 @@ describe('a bound of creation behind the newest row', () => {
     for (const count of counts) {
       for (const bound of [batches[count - 1]?.created_at, '2030-01-01']) {
         const query = BatchListQuery.parse({ ...parameters, created_after: [String(bound)] });
-        const page = await listBatches(client, tables, lists)(userOf(count), query);
+        const page = await listBatches(db, userOf(count), query);
         const found = { ids: page.items.map(({ id }) => id), total: page.total };
         expect([count, bound, found]).toEqual([count, bound, listOf(rowsOf(count), query as never)]);
       }

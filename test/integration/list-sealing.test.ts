@@ -14,14 +14,15 @@ import { batchesAndJobs } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Segments of eight rows: seven of them are old. */
-const rowsPerBlock = 4;
 const rowCount = 64;
 const segments = 7;
-const lists = smallLists(rowsPerBlock);
+const lists = smallLists(4);
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats: lists });
 
 /** Nothing has begun, so that everything may. */
 async function newUser(userId: string): Promise<string> {
@@ -79,10 +80,7 @@ async function commitChanges(userId: string, { row, status, second }: Change) {
   if (batch === undefined || batch.status === 'DONE') return;
   const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
   const times = { start_datetime: time, ...(status === 'DONE' && { end_datetime: time }) };
-  await writeApi(client, tables, { lists: smallLists(rowsPerBlock) }).recordBatchStatus(userId, batch.id, {
-    status,
-    ...times,
-  });
+  await writeApi(db).recordBatchStatus(userId, batch.id, { status, ...times });
 }
 
 describe('a list of rows, some of them sealed', () => {
@@ -91,7 +89,7 @@ describe('a list of rows, some of them sealed', () => {
     let [during, changed] = [0, 0];
     const scenes = [...certain, ...fc.sample(scene, { numRuns: cases(18, 500), seed })];
     for (const { query: parameters, change, call, ...sealed } of scenes) {
-      const sealAt = (segment: number) => sealSegment({ client, tables, userId }, lists.batch, segment);
+      const sealAt = (segment: number) => sealSegment(db, { userId, list: lists.batch, segment });
       const query = BatchListQuery.parse(parameters);
       const before = listOf((await batchesAndJobs(client, tables, userId)).batches, query as never);
       let calls = 0;
@@ -103,7 +101,7 @@ describe('a list of rows, some of them sealed', () => {
         }
         return send();
       });
-      const { items, total } = await listBatches(reader, tables, smallLists(rowsPerBlock))(userId, query);
+      const { items, total } = await listBatches({ ...db, client: reader }, userId, query);
       const after = listOf((await batchesAndJobs(client, tables, userId)).batches, query as never);
       const answer = { ids: items.map(({ id }) => id), total };
       if (calls > call) during++;
@@ -111,7 +109,7 @@ describe('a list of rows, some of them sealed', () => {
       expect([before, after], `seed ${seed}: ${JSON.stringify({ parameters, change, call, sealed })}`).toContainEqual(
         answer,
       );
-      const quiet = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
+      const quiet = await listBatches(db, userId, query);
       expect({ ids: quiet.items.map(({ id }) => id), total: quiet.total }).toEqual(after);
     }
     expect(during).toBeGreaterThan(scenes.length / 6);

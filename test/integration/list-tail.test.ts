@@ -17,15 +17,20 @@ import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
-/** Then nine rows fill the tail. */
-const rowsPerBlock = 16;
+/** Of blocks of 16 rows: then nine rows fill the tail. */
 const rowsInTail = 9;
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats: smallLists(16) });
+const writer = writeApi(db);
+const dbThrough = (intercept: Parameters<typeof interceptedClient>[1]) => ({
+  ...db,
+  client: interceptedClient(client, intercept),
+});
 
 const start = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
-const writerOf = () => writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
 
 /** Makes a user of as many started batches as a tail holds. */
 let newUser: Awaited<ReturnType<typeof copiesOf>>;
@@ -33,8 +38,8 @@ let newUser: Awaited<ReturnType<typeof copiesOf>>;
 beforeAll(async () => {
   const userId = 'a full tail';
   for (let number = 0; number < rowsInTail; number++) {
-    await writerOf().createBatch(userId, newBatch(number, { tags: ['a'], jobs: [newJob(number)] }));
-    await writerOf().recordBatchStatus(userId, newBatch(number).id, {
+    await writer.createBatch(userId, newBatch(number, { tags: ['a'], jobs: [newJob(number)] }));
+    await writer.recordBatchStatus(userId, newBatch(number).id, {
       status: 'RUNNING',
       start_datetime: start(number),
     });
@@ -69,26 +74,22 @@ describe('a list read while the tail moves to the blocks', () => {
       const query = BatchListQuery.parse(parameters);
       const blocks: Promise<unknown>[] = [];
       let isMoved = false;
-      const list = listBatches(
-        interceptedClient(client, async (call) => {
-          if (!isHeadRead(call)) {
-            const answer = call.send();
-            blocks.push(answer);
-            return answer;
-          }
-          // Once the other reads of this step are on their way.
-          await new Promise((wake) => setTimeout(wake, 20));
-          if (!isMoved) {
-            await Promise.all(blocks);
-            isMoved = true;
-            await writerOf().createBatch(userId, newBatch(50));
-          }
-          return call.send();
-        }),
-        tables,
-        smallLists(rowsPerBlock),
-      );
-      expect(answerOf(await list(userId, query))).toEqual(listOf(await rowsOf(userId), query as never));
+      const through = dbThrough(async (call) => {
+        if (!isHeadRead(call)) {
+          const answer = call.send();
+          blocks.push(answer);
+          return answer;
+        }
+        // Once the other reads of this step are on their way.
+        await new Promise((wake) => setTimeout(wake, 20));
+        if (!isMoved) {
+          await Promise.all(blocks);
+          isMoved = true;
+          await writer.createBatch(userId, newBatch(50));
+        }
+        return call.send();
+      });
+      expect(answerOf(await listBatches(through, userId, query))).toEqual(listOf(await rowsOf(userId), query as never));
       expect(isMoved).toBe(true);
     },
   );
@@ -100,22 +101,18 @@ describe('a list read while the tail moves to the blocks', () => {
       const before = await rowsOf(userId);
       const query = BatchListQuery.parse(parameters);
       let moved: Promise<void> | undefined;
-      const list = listBatches(
-        interceptedClient(client, async (call) => {
-          if (!isHeadRead(call)) {
-            await new Promise((wake) => setTimeout(wake, 20));
-            await moved;
-            return call.send();
-          }
-          const answer = await call.send();
-          moved ??= writerOf().createBatch(userId, newBatch(50));
+      const through = dbThrough(async (call) => {
+        if (!isHeadRead(call)) {
+          await new Promise((wake) => setTimeout(wake, 20));
           await moved;
-          return answer;
-        }),
-        tables,
-        smallLists(rowsPerBlock),
-      );
-      const answer = answerOf(await list(userId, query));
+          return call.send();
+        }
+        const answer = await call.send();
+        moved ??= writer.createBatch(userId, newBatch(50));
+        await moved;
+        return answer;
+      });
+      const answer = answerOf(await listBatches(through, userId, query));
       const after = await rowsOf(userId);
       expect([listOf(before, query as never), listOf(after, query as never)]).toContainEqual(answer);
       expect(after).toHaveLength(before.length + 1);
@@ -125,21 +122,17 @@ describe('a list read while the tail moves to the blocks', () => {
   it('finds all jobs of a batch whose newest ids are in the tail, and leaves out those that are newer than the head', async () => {
     const userId = 'job ids';
     const ids = Array.from({ length: rowsInTail + 3 }, (_, number) => newJob(number));
-    await writerOf().createBatch(userId, newBatch(0, { open: true, jobs: ids }));
+    await writer.createBatch(userId, newBatch(0, { open: true, jobs: ids }));
     const more = Array.from({ length: rowsInTail }, (_, number) => newJob(100 + number));
-    const list = listJobIds(
-      interceptedClient(client, async (call) => {
-        if (isHeadRead(call)) return call.send();
-        // The set shows jobs that the head does not count.
-        if (call.name === 'QueryCommand') await writerOf().addJobs(userId, newBatch(0).id, more);
-        return call.send();
-      }),
-      tables,
-      smallLists(rowsPerBlock),
-    );
-    const found = await list(userId, newBatch(0).id);
+    const through = dbThrough(async (call) => {
+      if (isHeadRead(call)) return call.send();
+      // The set shows jobs that the head does not count.
+      if (call.name === 'QueryCommand') await writer.addJobs(userId, newBatch(0).id, more);
+      return call.send();
+    });
+    const found = await listJobIds(through, { userId, batchId: newBatch(0).id });
     expect([ids, [...ids, ...more]].map((jobs) => jobs.map(({ id }) => id))).toContainEqual(found);
-    const all = await listJobIds(client, tables, smallLists(rowsPerBlock))(userId, newBatch(0).id);
+    const all = await listJobIds(db, { userId, batchId: newBatch(0).id });
     expect(all).toEqual([...ids, ...more].map(({ id }) => id));
   });
 });
@@ -181,7 +174,6 @@ describe('lists while rows are created and change', () => {
   it('always answer as before or after the one write beside them', async () => {
     const userId = 'writers';
     const count = cases(45, 100);
-    const writer = writerOf();
     const batches: string[] = [];
     const jobs: string[] = [];
     const steps = fc.sample(writes, { numRuns: count, seed });
@@ -212,8 +204,8 @@ describe('lists while rows are created and change', () => {
       const lists = [first, second].map((query) => BatchListQuery.parse(asParameters(query)));
       const jobQuery = JobListQuery.parse(asParameters(ofJobs));
       const [answers, jobAnswer] = await Promise.all([
-        Promise.all(lists.map((query) => listBatches(client, tables, smallLists(rowsPerBlock))(userId, query))),
-        listJobs(client, tables, smallLists(rowsPerBlock))(userId, jobQuery),
+        Promise.all(lists.map((query) => listBatches(db, userId, query))),
+        listJobs(db, userId, jobQuery),
         perform(number, write),
       ]);
       const after = await batchesAndJobs(client, tables, userId);

@@ -15,9 +15,11 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
-import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { testDb } from '../support/test-db.ts';
+import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 /** Time goes on by steps alone: real leases last for a minute, and a test may take longer. */
 vi.useFakeTimers({ toFake: ['Date'] });
 const later = () =>
@@ -75,7 +77,7 @@ async function queueAndClock() {
   ]);
   return {
     items: Items.filter(({ key }) => !key.startsWith('!')),
-    clock: columns.find(({ key }) => key === `work#${device}`)?.clocks,
+    clock: columns.find(({ key }) => key === `clock#${device}`)?.clocks,
   };
 }
 
@@ -158,13 +160,12 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     for (let most = 0, finished = false; !finished; most++) {
       ({ user } = newNames());
       const { id } = await stack.create(user, { device_type: device, jobs: 100 });
-      const dying = dyingClient(client, most).client;
-      finished = await isFinished(cancelBatchOfUser(dying, names)(request(user, id)));
+      const dying = { ...db, client: dyingClient(client, most).client };
+      finished = await isFinished(cancelBatchOfUser(dying, request(user, id)));
       const begun = (await stack.batch(user, id))?.open === false && most > 0;
-      const recover = recoverBatch(client, names);
-      if (most % 2 === 0) await cancelBatchOfUser(client, names)(request(user, id));
+      if (most % 2 === 0) await cancelBatchOfUser(db, request(user, id));
       else
-        expect(await recover({ user_id: user, batch_id: id })).toBe(
+        expect(await recoverBatch(db, allResults, { user_id: user, batch_id: id })).toBe(
           finished ? 'finished' : begun ? 'canceled' : 'finished',
         );
       const rows = await sound();
@@ -299,13 +300,13 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
         ['LOW', 1],
         ['LOW', 1],
       ]);
-      const set = setBatchPriority(dyingClient(client, most).client, names);
+      const dying = { ...db, client: dyingClient(client, most).client };
       const request = { operator, userId: user, batchId: id!, priority: 'HIGH', reason: 'why' } as const;
-      finished = await isFinished(set(request));
+      finished = await isFinished(setBatchPriority(dying, request));
       const { batches } = await sound();
       const isMade = batches.find((row) => row.id === id)!.queue_priority === 'HIGH';
       expect((await acts()).length).toBe(isMade ? 1 : 0);
-      expect(await setBatchPriority(client, names)(request)).toMatchObject({ queue_priority: 'HIGH' });
+      expect(await setBatchPriority(db, request)).toMatchObject({ queue_priority: 'HIGH' });
       expect((await queueAndClock()).items).toHaveLength(2);
       expect(await acts()).toHaveLength(1);
     }

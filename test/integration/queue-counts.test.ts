@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
-import { showDevice } from '../../functions/data/rows/show-device.ts';
 import { deep } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables } = await ownTables();
@@ -45,7 +45,7 @@ describe('queue_position', () => {
     await fill(device, 3, 'behind');
     expect(await stack.queued(user, id)).toMatchObject({ queue_position: position, queue_reason: null });
     const length = before + 4;
-    const shown = await showDevice(client, tables)({ device_type: device, status: 'UP' });
+    const shown = await stack.show({ device_type: device, status: 'UP' });
     expect(shown.queue_length).toBe(length > 1_000 ? null : length);
   });
 
@@ -58,11 +58,12 @@ describe('queue_position', () => {
     let time = 0;
     // A client of its own: one that measures sends the items of a transaction one by one.
     const measuring = testClient(dynamodbEndpoint);
-    const queued = getQueuedBatch(measuring, tables, () => time);
+    const db = testDb(measuring, tables, { now: () => time });
     const measure = measuredClient(measuring);
     const many = deep ? 100 : 20;
     const unitsOfQueue = async (times: number) => {
-      const ask = () => Promise.all(Array.from({ length: times }, (_, at) => queued(user, batches[at % 3]!.id)));
+      const ask = () =>
+        Promise.all(Array.from({ length: times }, (_, at) => getQueuedBatch(db, user, batches[at % 3]!.id)));
       const { calls } = await measure(ask);
       return calls.filter(({ name }) => name === 'Query').reduce((sum, { readUnits }) => sum + readUnits, 0);
     };
@@ -78,16 +79,16 @@ describe('queue_position', () => {
   it('of a batch that came after the look counts those that were there', async () => {
     const { device, user } = newNames();
     await stack.announce(device, {});
-    const queued = getQueuedBatch(client, tables, () => 0);
+    const queued = (id: string) => getQueuedBatch(stack.db, user, id);
     const [first, second] = [
       await stack.create(user, { device_type: device }),
       await stack.create(user, { device_type: device }),
     ];
-    expect(await queued(user, second.id)).toMatchObject({ queue_position: 1 });
+    expect(await queued(second.id)).toMatchObject({ queue_position: 1 });
     const third = await stack.create(user, { device_type: device });
     await stack.cancel(user, first.id);
-    expect(await queued(user, third.id)).toMatchObject({ queue_position: 2 });
-    expect(await queued(user, first.id)).toMatchObject({ status: 'CANCELED', queue_position: null });
+    expect(await queued(third.id)).toMatchObject({ queue_position: 2 });
+    expect(await queued(first.id)).toMatchObject({ status: 'CANCELED', queue_position: null });
   });
 
   it('looks again after a look that failed', async () => {
@@ -99,9 +100,9 @@ describe('queue_position', () => {
       if (name === 'QueryCommand' && fails) throw new Error('fails');
       return send();
     });
-    const queued = getQueuedBatch(failing, tables, () => 0);
-    await expect(queued(user, id)).rejects.toThrow('fails');
+    const db = { ...stack.db, client: failing };
+    await expect(getQueuedBatch(db, user, id)).rejects.toThrow('fails');
     fails = false;
-    expect(await queued(user, id)).toMatchObject({ queue_position: 0 });
+    expect(await getQueuedBatch(db, user, id)).toMatchObject({ queue_position: 0 });
   });
 });

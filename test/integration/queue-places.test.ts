@@ -33,14 +33,14 @@ async function createMany({ device, user }: Whose, count: number) {
 }
 
 describe('a batch that leaves the queue before a device took it', () => {
-  const events = writeApi(client, names, { now: () => clock.now });
-  const cancelMany = cancelBatches(client, names, { now: () => clock.now });
-  const cancelSome = cancelJobs(client, names, { now: () => clock.now });
+  const { db } = stack;
+  const events = writeApi(db);
   const ways: Record<string, (user: string, batch: Awaited<ReturnType<typeof stack.create>>) => Promise<unknown>> = {
     'a cancellation': (user, { id }) => stack.cancel(user, id),
-    'one of several': (user, { id }) => cancelMany(user, [id]),
+    'one of several': (user, { id }) => cancelBatches(db, { userId: user, batchIds: [id] }),
     'the cancellation of its only job': (user, { jobs }) => stack.cancelJob(user, jobs![0]!.id),
-    'the cancellation of its jobs': (user, { id }) => cancelSome(user, id, CancelJobsQuery.parse({})),
+    'the cancellation of its jobs': (user, { id }) =>
+      cancelJobs(db, { userId: user, batchId: id }, CancelJobsQuery.parse({})),
     'an event': (user, { id }) => events.recordBatchStatus(user, id, { status: 'ERROR' }),
   };
 

@@ -4,6 +4,7 @@ import { CorruptData, TimedOut, TooBusy } from '../../functions/errors.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
 
@@ -22,8 +23,8 @@ function setUp(intercept: (call: Call) => Promise<Record<string, unknown>> = (ca
     return intercept(call);
   });
   const userId = `repository-user-${users++}`;
-  const submit = submitQuizzes(watched, names, () => clock.now);
-  return { userId, calls, clock, submit: (data = submissions) => submit(userId, data) };
+  const db = testDb(watched, names, { now: () => clock.now });
+  return { userId, calls, clock, submit: (data = submissions) => submitQuizzes(db, userId, data) };
 }
 
 function failing(name: string, times: number, error: Error, afterEffect = false) {

@@ -11,9 +11,11 @@ import type { GatewayRequest } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
+const writer = writeApi(testDb(client, names));
 const user = 'auth0|alice';
 const [small, large, unknown] = [uuid('b', 1), uuid('b', 2), uuid('b', 9)];
 const [done, ownSequence] = [uuid('a', 1), uuid('a', 2)];
@@ -22,7 +24,7 @@ const largeSequence = `{"name":"${'x'.repeat(4_500_000)}"}`;
 const askAs = (route: RouteName, request: GatewayRequest = {}, userId = user) => ask(route, { userId, ...request });
 
 beforeAll(async () => {
-  const { createBatches, recordJobStatus } = writeApi(client, names);
+  const { createBatches, recordJobStatus } = writer;
   const variables = { text: 'x'.repeat(31_000) };
   await createBatches(user, [
     newBatch(1, { jobs: [newJob(1), newJob(2), newJob(3, { runs: null, variables: { omega: [1] } })], tags: ['a'] }),
@@ -94,7 +96,7 @@ describe.each([
   ['getJobStatus', 4, { job_id: uuid('a', 40) }],
 ] as const)('%s', (route, batch, path) => {
   it('says when to look again until it has ended', async () => {
-    const { createBatch, recordJobStatus, recordBatchStatus } = writeApi(client, names);
+    const { createBatch, recordJobStatus, recordBatchStatus } = writer;
     const change = (status: 'RUNNING' | 'DONE') =>
       route === 'getJobStatus'
         ? recordJobStatus(user, path.job_id, { status })

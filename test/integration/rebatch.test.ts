@@ -15,6 +15,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -23,7 +24,8 @@ vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
-const { createBatch, recordJobStatus } = writeApi(client, names);
+const db = testDb(client, names);
+const { createBatch, recordJobStatus } = writeApi(db);
 const source = uuid('b', 1);
 let user: string;
 beforeEach(() => {
@@ -158,7 +160,11 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
   });
 
   const repeat = (through: typeof client, idempotencyKey: string) =>
-    rebatchJobs(through, names)({ userId: user, idempotencyKey }, source, { status: ['PENDING'] }, Claims.parse({}));
+    rebatchJobs(
+      { ...db, client: through },
+      { userId: user, idempotencyKey, claims: Claims.parse({}) },
+      { batchId: source, query: { status: ['PENDING'] } },
+    );
 
   it('completes what a call with the key has begun, with the jobs that it had chosen', async () => {
     await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));

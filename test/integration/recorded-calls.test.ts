@@ -5,7 +5,8 @@
  */
 
 import { gzipSync } from 'node:zlib';
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -42,10 +43,12 @@ import { startResultsStore } from '../support/results-store.ts';
 import { newBatchBody, type RouteCase, routeCases } from '../support/route-cases.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 
 /** `Table Action` or `Table/index Action`, of each call that was made. */
 const calls = new Set<string>();
@@ -179,10 +182,7 @@ beforeAll(async () => {
     loadDevices(client, names),
     // For what creations read of limits, and for the counters that move with rows.
     ...[`user:${owner}`, `project:${uuid('c', 1)}`].map((subject) =>
-      changeLimits(
-        client,
-        names,
-      )({
+      changeLimits(db, {
         operator: 'operator',
         subject,
         limits: { max_unfinished_jobs: 1_000_000, shots_per_month: 1_000_000 },
@@ -246,19 +246,20 @@ async function sealBlocks(userId: string) {
 /** Makes a user's rows old ones: others follow, and their blocks are sealed. */
 async function makeOld(userId: string) {
   const newer = Array.from({ length: 16 }, (_, at) => newBatch(900 + at, { jobs: [newJob(900 + at)] }));
-  await writeApi(client, names).createBatches(userId, newer);
+  await writeApi(db).createBatches(userId, newer);
   await sealBlocks(userId);
 }
 
 /** What a user asks for whose function died meanwhile, and who has made many batches since. */
-async function* repeated(request: GatewayRequest, call: (client: DynamoDBDocumentClient) => Promise<unknown>) {
-  await expect(call(dyingClient(client, 1).client)).rejects.toThrow('killed');
+async function* repeated(request: GatewayRequest, call: (dying: typeof db) => Promise<unknown>) {
+  await expect(call({ ...db, client: dyingClient(client, 1).client })).rejects.toThrow('killed');
   await makeOld(request.userId!);
   yield request;
 }
 
 function callOf({ userId, headers }: GatewayRequest) {
-  return { userId: userId!, idempotencyKey: String(headers!['Idempotency-Key']) };
+  const claims = { queue_priority: 'MEDIUM' } as const;
+  return { userId: userId!, idempotencyKey: String(headers!['Idempotency-Key']), claims };
 }
 
 const worker = workerStack(client, names, {
@@ -296,7 +297,7 @@ async function leased(name: string, content: Parameters<typeof worker.create>[1]
 /** A request about limits that are there. */
 async function limitedSubject(name: string): Promise<GatewayRequest> {
   const subject = `user:whose limits ${name} finds`;
-  await changeLimits(client, names)({ operator: 'operator', subject, limits: {} });
+  await changeLimits(db, { operator: 'operator', subject, limits: {} });
   return { userId: 'operator', scope: 'operator', path: { subject } };
 }
 
@@ -306,9 +307,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* await requestsOf('createBatch');
     const body = { ...newBatchBody(uuid('c', 1)), jobs: Array.from({ length: 100 }, () => ({})) };
     const request = { userId: 'auth0|whose creation died', headers: { 'Idempotency-Key': 'key' }, body };
-    yield* repeated(request, (dying) =>
-      createBatch(dying, names)(callOf(request), CreateBatchRequest.parse(body), { queue_priority: 'MEDIUM' }),
-    );
+    yield* repeated(request, (dying) => createBatch(dying, callOf(request), CreateBatchRequest.parse(body)));
   },
   async *eraseBatch() {
     const userId = 'auth0|whose batch is erased';
@@ -329,9 +328,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const userId = 'auth0|whose repetition died';
     const { id: batch_id } = await worker.create(userId, { jobs: 100 });
     const request = { userId, headers: { 'Idempotency-Key': 'key' }, path: { batch_id } };
-    yield* repeated(request, (dying) =>
-      rebatch(dying, names)(callOf(request), batch_id, {}, { queue_priority: 'MEDIUM' }),
-    );
+    yield* repeated(request, (dying) => rebatch(dying, callOf(request), { batchId: batch_id, query: {} }));
   },
   async *getBatchStatus() {
     yield* await requestsOf('getBatchStatus');
@@ -372,7 +369,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield { userId: 'operator', scope: 'operator', path, body: { queue_priority: 'HIGH', reason: 'why' } };
   },
   async *removeDevice() {
-    await announceDevice(client, names)('REMOVED', { status: 'UP' });
+    await announceDevice(db, 'REMOVED', { status: 'UP' });
     yield { userId: 'device', scope: 'device:*', path: { device_type: 'REMOVED' } };
   },
   async *setDevice() {
@@ -487,7 +484,7 @@ async function updateQueue(deviceType: string, UpdateExpression: string, Express
 
 /** Nobody listens at its webhook. */
 async function batchWithWebhook(userId: string): Promise<string> {
-  await writeApi(client, names).createBatch(userId, newBatch(1, { webhook: 'http://127.0.0.1:9/' }));
+  await writeApi(db).createBatch(userId, newBatch(1, { webhook: 'http://127.0.0.1:9/' }));
   calls.clear();
   return uuid('b', 1);
 }
@@ -506,9 +503,9 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   if (ofNewcomers.length > 0) {
     const count = { cancelJob: 1, cancelJobs: 150 }[name as string] ?? 0;
     const jobs = Array.from({ length: count }, (_, at) => newJob(at + 1));
-    await writeApi(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
+    await writeApi(db).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
     // For how long a device ran a job that is canceled is read from its lease.
-    if (count > 0) await writeApi(client, names).recordJobStatus(hasBatch, newJob(1).id, { status: 'RUNNING' });
+    if (count > 0) await writeApi(db).recordJobStatus(hasBatch, newJob(1).id, { status: 'RUNNING' });
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
   if ('Columns' in routes[name].uses) await sealBlocks(owner);
@@ -572,12 +569,12 @@ function addErasures(request: string) {
 async function endedBatch(userId: string, jobs: number): Promise<string> {
   await loadProjects(userId);
   const body = { ...newBatchBody(uuid('c', 1)), tags: ['a'], webhook: 'https://receiver.example.org/' };
-  const call = { userId, idempotencyKey: 'key' };
+  const call = { userId, idempotencyKey: 'key', claims: { queue_priority: 'LOW' } } as const;
   const request = CreateBatchRequest.parse({ ...body, jobs: Array.from({ length: jobs }, () => ({})) });
-  const { id, jobs: [job] = [] } = await createBatch(client, names)(call, request, { queue_priority: 'LOW' });
+  const { id, jobs: [job] = [] } = await createBatch(db, call, request);
   const results_key = `results/${userId}/results.json`;
   await results.put(results_key, {});
-  const writer = writeApi(client, names);
+  const writer = writeApi(db);
   await writer.recordJobStatus(userId, job!.id, { status: 'ERROR', errors: ['failed'], results_key });
   await writer.recordBatchStatus(userId, id, { status: 'CANCELED' });
   await makeOld(userId);
@@ -650,12 +647,12 @@ describe('recoverBatches', () => {
     const { handler } = await load(otherFunctions.recoverBatches.entry);
     sink.messages.length = 0;
     const user_id = 'auth0|whose calls died';
-    await writeApi(client, names).createBatches(user_id, [
+    await writeApi(db).createBatches(user_id, [
       newBatch(1, { jobs: [newJob(1)] }),
       newBatch(2, { jobs: [newJob(2)] }),
       newBatch(3, { jobs: [newJob(3), newJob(4)], open: true }),
     ]);
-    await writeApi(client, names).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING' });
+    await writeApi(db).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING' });
     const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
       { ...canceling, canceling: true, counted_in_project: rowLimits },
@@ -680,8 +677,9 @@ describe('recoverBatches', () => {
       if (call.name === 'BatchWriteCommand') throw new Error('killed');
       return call.send();
     });
-    const erase = eraseBatch(dying, names, { eraseResults: async () => {} });
-    await expect(erase('auth0|whose erasure died', erasing)).rejects.toThrow('killed');
+    const empty = { name: 'empty', client: { send: async () => ({}) } as unknown as S3Client };
+    const whoseErasureDied = { userId: 'auth0|whose erasure died', batchId: erasing };
+    await expect(eraseBatch({ ...db, client: dying }, empty, whoseErasureDied)).rejects.toThrow('killed');
     bodies.push({ user_id: 'auth0|whose erasure died', batch_id: erasing });
     // Its row is corrupt: it is tried again later.
     await client.send(new PutCommand({ TableName: names.Batches, Item: { user_id, id: uuid('b', 4) } }));
@@ -747,7 +745,7 @@ describe('enqueueWebhooks', () => {
     sink.messages.length = 0;
     const user_id = 'auth0|told';
     const webhook = 'http://127.0.0.1:1/';
-    await writeApi(client, names).createBatch(user_id, newBatch(1, { webhook }));
+    await writeApi(db).createBatch(user_id, newBatch(1, { webhook }));
     calls.clear();
     const image = (attributes: object) => ({ dynamodb: { NewImage: attributes, SequenceNumber: '1' } });
     const row = {

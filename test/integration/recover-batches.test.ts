@@ -7,11 +7,12 @@ import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatch, cancelBatches, cancelJobs } from '../../functions/data/batches/cancellations.ts';
 import { addJobs } from '../../functions/data/batches/new-batches.ts';
+import { recoveryDelaySeconds, type ScheduleRecovery } from '../../functions/data/lifecycle/schedule-recovery.ts';
 import type { ServiceError } from '../../functions/errors.ts';
 import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import type { InterruptedCall } from '../../functions/schemas/recovery-request.ts';
 import { dyingClient, isFinished } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, startFaultProxy } from '../support/fault-proxy.ts';
@@ -21,6 +22,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -34,7 +36,8 @@ vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
 afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
 const { handler } = await import('../../functions/consumers/recover-batches.ts');
 
-const writer = writeApi(client, names);
+const db = testDb(client, names);
+const writer = writeApi(db);
 const batch_id = uuid('b', 1);
 const jobs = (count: number) => Array.from({ length: count }, (_, at) => newJob(at + 1));
 let user: string;
@@ -44,6 +47,8 @@ beforeEach(() => {
   sink.refusing = false;
 });
 
+/** The database of a function that dies after so many transactions. */
+const dying = (most: number) => ({ ...db, client: dyingClient(client, most).client });
 const sound = () => soundRows(client, names, user);
 const count = (rows: readonly { status: string }[], status: string) =>
   rows.filter((row) => row.status === status).length;
@@ -78,7 +83,7 @@ describe('recoverBatches', () => {
     const call = { id: 'none', job_ids: jobs(150).map(({ id }) => id), errors: null };
     expect((await deliver({ ...message, call })).log.outcome).toBe('finished');
     expect(count((await sound()).jobs, 'PENDING')).toBe(150);
-    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    await expect(cancelBatch(dying(1), { userId: user, batchId: batch_id })).rejects.toThrow('killed');
     expect((await deliver(message)).log).toMatchObject({ user_id: user, batch_id, outcome: 'canceled', failed: 0 });
     expect((await sound()).batches).toMatchObject([{ status: 'CANCELED' }]);
   });
@@ -100,7 +105,7 @@ describe('recoverBatches', () => {
 
   it('sends a message that fails again, with its first time, and after 12 hours to the dead letters', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
-    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    await expect(cancelBatch(dying(1), { userId: user, batchId: batch_id })).rejects.toThrow('killed');
     const strike = failures['an internal error']!;
     proxy.plan(user, { strike, from: 1, times: Number.POSITIVE_INFINITY });
     const message = { user_id: user, batch_id };
@@ -133,21 +138,12 @@ describe('recoverBatches', () => {
 });
 
 /** Calls a function of `data/` that dies after so many transactions. Returns what it announced. */
-async function die(
-  most: number,
-  work: (options: {
-    client: typeof client;
-    beforeMultiTransaction: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
-  }) => Promise<unknown>,
-) {
+async function die(most: number, work: (through: typeof db, announce: ScheduleRecovery) => Promise<unknown>) {
   const announced: object[] = [];
   const dying = dyingClient(client, most);
-  const working = work({
-    client: dying.client,
-    async beforeMultiTransaction(user_id, batch_id, call) {
-      expect(dying.transactions).toBe(0);
-      announced.push({ user_id, batch_id, ...(call && { call }) });
-    },
+  const working = work({ ...db, client: dying.client }, async ({ userId, batchId, call }, afterSeconds) => {
+    expect([dying.transactions, afterSeconds]).toEqual([0, recoveryDelaySeconds]);
+    announced.push({ user_id: userId, batch_id: batchId, ...(call && { call }) });
   });
   return { finished: await isFinished(working), announced };
 }
@@ -157,14 +153,11 @@ describe('a call that adds jobs and dies', () => {
     AddJobsRequest.parse(Array.from({ length: count }, () => ({ runs: 7, sequence: sequenceText() })));
   // Two transactions, and three.
   const [some, many] = [request(60), request(120)];
+  const callOf = (idempotencyKey?: string) => ({ userId: user, idempotencyKey, claims: Claims.parse({}) });
   const add = (key: string | undefined, most: number, added = some) =>
-    die(most, ({ client, beforeMultiTransaction }) =>
-      addJobs(client, names, { beforeMultiTransaction })({ userId: user, idempotencyKey: key }, batch_id, added, {
-        queue_priority: 'MEDIUM',
-      }),
-    );
+    die(most, (through, announce) => addJobs(through, callOf(key), { batchId: batch_id, body: added }, announce));
   const addOnce = (key?: string) =>
-    addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, some, { queue_priority: 'MEDIUM' }).then(
+    addJobs(db, callOf(key), { batchId: batch_id, body: some }).then(
       ({ jobs_count }) => jobs_count,
       (error: ServiceError) => error.reason,
     );
@@ -248,7 +241,7 @@ describe('a call that adds jobs and dies', () => {
   it('does not go on in a batch that is being canceled or has ended', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(60), open: true }));
     await add('k', 1);
-    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    await expect(cancelBatch(dying(1), { userId: user, batchId: batch_id })).rejects.toThrow('killed');
     expect((await sound()).batches).toMatchObject([{ canceling: true }]);
     expect(await addOnce('k')).toBe('batch_ended');
     await deliver({ user_id: user, batch_id });
@@ -269,10 +262,10 @@ describe('a call that cancels several batches and runs out of time', () => {
     const announced: string[] = [];
     const handedOver: string[] = [];
     let asked = 0;
-    const result = await cancelBatches(client, names, {
-      beforeMultiTransaction: async (_, id) => void announced.push(id),
-      handOver: async (_, id) => void handedOver.push(id),
-    })(user, several, () => asked++ < questions);
+    const wanted = { userId: user, batchIds: several, hasTime: () => asked++ < questions };
+    const result = await cancelBatches(db, wanted, async ({ batchId }, afterSeconds) => {
+      (afterSeconds === 0 ? handedOver : announced).push(batchId);
+    });
     return { ...result, announced, handedOver };
   };
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
@@ -316,8 +309,8 @@ describe('a call that cancels several batches and runs out of time', () => {
 
 describe('a call that cancels jobs and dies', () => {
   const cancel = (most: number, query = {}) =>
-    die(most, ({ client, beforeMultiTransaction }) =>
-      cancelJobs(client, names, { beforeMultiTransaction })(user, batch_id, query),
+    die(most, (through, scheduleRecovery) =>
+      cancelJobs(through, { userId: user, batchId: batch_id }, query, { scheduleRecovery }),
     );
 
   it('is finished by the service with the jobs that it had chosen, or by its repetition', async () => {

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TableNames } from '../../functions/tables.ts';
+import { type TableNames, tables } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { batchesAndJobs, ownerRows } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
@@ -23,7 +24,7 @@ describe('npm run repair', () => {
     directory = await mkdtemp(join(tmpdir(), 'repair-'));
     names = await createTables(client, `repair-all-${Date.now()}-`);
     for (const userId of ['one', 'two', 'three']) {
-      await writeApi(client, names).createBatch(userId, newBatch(0, { jobs: [newJob(0)] }));
+      await writeApi(testDb(client, names)).createBatch(userId, newBatch(0, { jobs: [newJob(0)] }));
     }
   });
 
@@ -33,9 +34,9 @@ describe('npm run repair', () => {
     return runIn(environmentOf(names), ...options);
   }
 
-  function environmentOf({ Batches, Jobs, Columns, DeviceQueue, Usage, Counters }: TableNames): NodeJS.ProcessEnv {
-    const others = { DEVICE_QUEUE_TABLE: DeviceQueue, USAGE_TABLE: Usage, COUNTERS_TABLE: Counters };
-    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, ...others };
+  function environmentOf(physical: TableNames): NodeJS.ProcessEnv {
+    const named = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters'] as const;
+    return Object.fromEntries(named.map((name) => [tables[name].environmentVariable, physical[name]]));
   }
 
   function runIn(
@@ -98,7 +99,7 @@ describe('npm run repair', () => {
   it('finds the tables of a stack by its name', async () => {
     const stack = `Stack${Date.now()}`;
     const ofStack = await createTables(client, `${stack}-Storage`);
-    await writeApi(client, ofStack).createBatch('four', newBatch(0));
+    await writeApi(testDb(client, ofStack)).createBatch('four', newBatch(0));
     const credentials = { AWS_REGION: 'eu-west-3', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
     const { code, output } = await runIn(credentials, '--stack', stack);
     expect(output).toContain(`Comparing ${ofStack.Columns}`);
@@ -118,8 +119,8 @@ describe('npm run repair', () => {
 
   it('finds users who have rows but no columns', async () => {
     const ofRows = await createTables(client, `repair-rows-${Date.now()}-`);
-    await writeApi(client, ofRows).createBatch('five', newBatch(0, { jobs: [newJob(0)] }));
-    await writeApi(client, ofRows).createBatch('six', newBatch(0, { jobs: [newJob(0)] }));
+    await writeApi(testDb(client, ofRows)).createBatch('five', newBatch(0, { jobs: [newJob(0)] }));
+    await writeApi(testDb(client, ofRows)).createBatch('six', newBatch(0, { jobs: [newJob(0)] }));
     for (const user_id of ['five', 'six']) {
       for (const key of Object.keys((await ownerRows(client, ofRows, user_id)).columns)) {
         await client.send(new DeleteCommand({ TableName: ofRows.Columns, Key: { user_id, key } }));
@@ -137,7 +138,7 @@ describe('npm run repair', () => {
   it('reports a user whose rows cannot be recounted, and goes on with the others', async () => {
     const ofMany = await createTables(client, `repair-many-${Date.now()}-`);
     const userIds = Array.from({ length: 6 }, (_, number) => `user ${number}`);
-    for (const userId of userIds) await writeApi(client, ofMany).createBatch(userId, newBatch(0));
+    for (const userId of userIds) await writeApi(testDb(client, ofMany)).createBatch(userId, newBatch(0));
     const [row] = (await batchesAndJobs(client, ofMany, 'user 0')).batches;
     // More device types than a dictionary holds.
     const rows = Array.from({ length: 256 }, (_, number) => ({

@@ -5,43 +5,47 @@ import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { changeLimits } from '../../functions/data/limits/limits.ts';
 import { limitCounterKey, readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
-import type { TableNames } from '../../functions/tables.ts';
+import type { TableName } from '../../functions/tables.ts';
 import { repairCounters } from '../../infra/repair/repair-counters.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatchRequest } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { testDb } from '../support/test-db.ts';
 
 const [client, project_id] = [(await ownTables()).client, randomUUID()];
 const [project, users] = [`project:${project_id}`, ['auth0|ada', 'auth0|bob']];
-let tables: TableNames;
+let db: ReturnType<typeof testDb<TableName>>;
 
 const repair = (fix: boolean, through = client, userId?: string) =>
-  repairCounters({ client: through, tables, fix, userId });
+  repairCounters({ db: { ...db, client: through }, fix, userId });
 const create = (userId: string, jobs: number, through = client) =>
-  createBatch(through, tables, { beforeMultiTransaction: async () => {} })(
-    { userId },
+  createBatch(
+    { ...db, client: through },
+    { userId, claims: { queue_priority: 'LOW' } },
     { ...newBatchRequest(jobs), project_id },
-    { queue_priority: 'LOW' },
+    async () => {},
   );
 const counted = async (subject: string) => {
-  const { max_unfinished_batches, max_unfinished_jobs, jobs_to_come } = (
-    await readLimitCounters(client, tables, [subject])
-  ).get(subject)!;
+  const { max_unfinished_batches, max_unfinished_jobs, jobs_to_come } = (await readLimitCounters(db, [subject])).get(
+    subject,
+  )!;
   return [max_unfinished_batches, max_unfinished_jobs, jobs_to_come];
 };
 const setCounter = (subject: string, counts: object) =>
-  client.send(new PutCommand({ TableName: tables.Counters, Item: { ...limitCounterKey(subject), rev: 7, ...counts } }));
+  client.send(
+    new PutCommand({ TableName: db.tables.Counters, Item: { ...limitCounterKey(subject), rev: 7, ...counts } }),
+  );
 
 /** Two users of a project that is limited, of whom one had a call that died. */
 beforeEach(async () => {
-  ({ tables } = await ownTables());
+  db = testDb(client, (await ownTables()).tables);
   const limits = { max_unfinished_jobs: 1_000 };
-  await changeLimits(client, tables)({ operator: 'op', subject: project, limits });
+  await changeLimits(db, { operator: 'op', subject: project, limits });
   await create(users[0]!, 3);
   const ended = await create(users[1]!, 2);
   await create(users[1]!, 1);
-  await cancelBatch(client, tables)(users[1]!, ended.id);
+  await cancelBatch(db, { userId: users[1]!, batchId: ended.id });
   await expect(create(users[0]!, 200, dyingClient(client, 1).client)).rejects.toThrow('killed');
   expect(await counted(project)).toEqual([3, 204, 0]);
 });
@@ -54,7 +58,7 @@ describe('repairCounters', () => {
   it('names the counters that are off, and mends them: the limit holds again', async () => {
     const announced = await counted(`user:${users[0]}`);
     await setCounter(project, { max_unfinished_batches: -2, max_unfinished_jobs: 999, minute: 5, creations: 6 });
-    await client.send(new DeleteCommand({ TableName: tables.Counters, Key: limitCounterKey(`user:${users[0]}`) }));
+    await client.send(new DeleteCommand({ TableName: db.tables.Counters, Key: limitCounterKey(`user:${users[0]}`) }));
     await setCounter('project:of nothing', { max_unfinished_jobs: 4 });
     await expect(create(users[1]!, 5)).rejects.toMatchObject({ reason: 'limit_exceeded' });
     const differences = [
@@ -73,7 +77,7 @@ describe('repairCounters', () => {
     expect(await repair(false)).toEqual([]);
     expect(await counted(project)).toEqual([3, 204, 0]);
     // What does not follow from rows stays.
-    expect((await readLimitCounters(client, tables, [project])).get(project)).toMatchObject({ rev: 8, creations: 6 });
+    expect((await readLimitCounters(db, [project])).get(project)).toMatchObject({ rev: 8, creations: 6 });
     await expect(create(users[1]!, 797)).rejects.toMatchObject({ details: { used: 204 } });
     await create(users[1]!, 5);
   });
@@ -105,9 +109,9 @@ describe('repairCounters', () => {
     expect(await repair(false, busy)).toEqual([]);
     await setCounter(project, { max_unfinished_jobs: 1 });
     const Item = { user_id: users[1], id: randomUUID(), project_id, counted_in_project: ['max_unfinished_jobs'] };
-    await client.send(new PutCommand({ TableName: tables.Batches, Item }));
+    await client.send(new PutCommand({ TableName: db.tables.Batches, Item }));
     expect(await repair(true)).toEqual([]);
-    await client.send(new DeleteCommand({ TableName: tables.Batches, Key: { user_id: Item.user_id, id: Item.id } }));
+    await client.send(new DeleteCommand({ TableName: db.tables.Batches, Key: { user_id: Item.user_id, id: Item.id } }));
     expect(await repair(true)).toHaveLength(1);
   });
 
@@ -115,12 +119,12 @@ describe('repairCounters', () => {
     const writers = Array.from({ length: 4 }, async (_, at) => {
       for (let batches = 0; batches < 3; batches++) {
         const { id } = await create(users[at % 2]!, 1);
-        if (batches % 2 === 0) await cancelBatch(client, tables)(users[at % 2]!, id);
+        if (batches % 2 === 0) await cancelBatch(db, { userId: users[at % 2]!, batchId: id });
       }
     });
     await client.send(
       new UpdateCommand({
-        TableName: tables.Counters,
+        TableName: db.tables.Counters,
         Key: limitCounterKey(project),
         UpdateExpression: 'ADD max_unfinished_jobs :off',
         ExpressionAttributeValues: { ':off': -500 },

@@ -29,7 +29,7 @@ async function freshStack() {
       }),
     );
   const claim = async () => (await stack.claim('FRESNEL', 'worker'))!;
-  const repair = (fix: boolean, userId?: string) => repairQueues({ client, tables, fix, userId });
+  const repair = (fix: boolean, userId?: string) => repairQueues({ db: stack.db, fix, userId });
   return { tables, stack, user, waiting, running, ended, setKey, claim, repair };
 }
 
@@ -66,7 +66,7 @@ describe('repairQueues', () => {
   });
 
   it('leaves a batch the place that it got while the difference was looked at', async () => {
-    const { tables, claim, repair } = await freshStack();
+    const { tables, stack, claim, repair } = await freshStack();
     const { key } = leaseFrom(await claim());
     await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type: 'FRESNEL', key } }));
     let isMet = false;
@@ -77,7 +77,7 @@ describe('repairQueues', () => {
       }
       return call.send();
     });
-    expect(await repairQueues({ client: intercepted, tables, fix: true })).toHaveLength(1);
+    expect(await repairQueues({ db: { ...stack.db, client: intercepted }, fix: true })).toHaveLength(1);
     expect(isMet).toBe(true);
     expect(await repair(false)).toEqual([]);
   });

@@ -23,6 +23,7 @@ import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
@@ -32,7 +33,9 @@ const { client, tables } = await ownTables();
 /** All is written in one month, so that a recount reads the usage of one. */
 let clock = Date.parse('2026-03-01T00:00:00Z');
 const now = () => (clock += 1_000);
-const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock), now });
+const db = testDb(client, tables, { formats: lists, now });
+const writer = (through = client) => writeApi({ ...db, client: through });
+const sealJobs = (userId: string) => sealSegment(db, { userId, list: lists.job, segment: 0 });
 /** Makes an owner of seven batches. */
 let owner: Awaited<ReturnType<typeof copiesOf>>;
 /** The columns of such an owner. */
@@ -53,7 +56,7 @@ beforeAll(async () => {
   const time = '2026-03-01T00:00:00.000000Z';
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
-  await sealSegment({ client, tables, userId }, lists.job, 0);
+  await sealJobs(userId);
   owner = await copiesOf(client, tables, userId);
   const { columns, batches: ofBatches, jobs: ofJobs } = await ownerRows(client, tables, userId);
   soundColumns = (user_id) =>
@@ -65,7 +68,7 @@ beforeAll(async () => {
 });
 
 const repairOf = (userId: string, fix = true, through = client) =>
-  repairUser({ client: through, tables, userId }, { fix, lists });
+  repairUser({ db: { ...db, client: through }, userId }, { fix });
 const put = (table: 'Batches' | 'Jobs' | 'Columns', item: Item) =>
   client.send(new PutCommand({ TableName: tables[table], Item: item }));
 const remove = (table: 'Batches' | 'Jobs' | 'Columns', key: Item) =>
@@ -261,7 +264,7 @@ describe('repairUser', () => {
     let heads = 0;
     const sealing = interceptedClient(client, async (call) => {
       if (!/^Query/.test(call.name)) {
-        await sealSegment({ client, tables, userId }, lists.job, 0);
+        await sealJobs(userId);
       }
       if ((call.input.Item as Item | undefined)?.format !== undefined) {
         heads += 1;
@@ -360,7 +363,7 @@ describe('repairUser, interrupted at any write,', () => {
       const outcome = await repairOf(userId, true, interruptedClient(client, writes)).catch((error) => error);
       if (!(outcome instanceof Error)) break;
       for (const { project_id } of batches.slice(0, 3)) {
-        const list = listBatches(client, tables, smallLists(rowsPerBlock))(userId, query(project_id));
+        const list = listBatches(db, userId, query(project_id));
         const answer = await list.then(({ items }) => items.map(({ id }) => id), nameOfError);
         outcomes.push(String(answer));
         if (!refusals.includes(String(answer))) {
@@ -498,7 +501,7 @@ describe('scanUsers', () => {
       return call.send();
     });
     const scan: UserScan = { users: [], reached: {} };
-    await scanUsers({ client: paging, tables: names }, scan, async () => {
+    await scanUsers(testDb(paging, names), scan, async () => {
       pages += 1;
     });
     expect(scan.users.toSorted()).toEqual(users.toSorted());

@@ -3,7 +3,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { batchList, ownerLists } from '../../functions/data/columns/lists.ts';
+import { batchList, ownerFormats } from '../../functions/data/columns/lists.ts';
 import { tables } from '../../functions/tables.ts';
 import { createCheckpoints, startStreamSource } from '../../infra/local/dynamodb/stream-source.ts';
 import type { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
@@ -17,6 +17,7 @@ import { newBatch, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { hang } from '../support/patience.ts';
 import { batchRows } from '../support/random-rows.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
@@ -50,7 +51,7 @@ async function columnsOf(userId: string) {
 
 async function summariesOf(userId: string): Promise<string[]> {
   const columns = await columnsOf(userId);
-  expect(wrongSummaries(ownerLists, columns)).toEqual([]);
+  expect(wrongSummaries(ownerFormats, columns)).toEqual([]);
   return Object.keys(columns).filter((key) => /#.#s#/.test(key));
 }
 
@@ -94,7 +95,7 @@ describe('sealSegments', () => {
     const stop = startStreamSource(source, target, options);
     try {
       const batches = Array.from({ length: 17 }, (_, at) => newBatch(at));
-      await writeApi(client, names).createBatches(userId, batches);
+      await writeApi(testDb(client, names)).createBatches(userId, batches);
       await expect.poll(() => summariesOf(userId), hang).toHaveLength(5);
     } finally {
       stop();

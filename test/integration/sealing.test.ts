@@ -15,6 +15,7 @@ import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
@@ -22,8 +23,11 @@ import { wrongSummaries } from '../support/wrong-summaries.ts';
 const rowsPerBlock = 2;
 const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats: lists });
 type Through = typeof client;
-const writer = (through: Through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
+const writer = (through: Through = client) => writeApi({ ...db, client: through });
+const seal = (name: 'batch' | 'job', userId: string, { segment = 0, through = client } = {}) =>
+  sealSegment({ ...db, client: through }, { userId, list: lists[name], segment });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 async function columnsOf(userId: string) {
   const items = await itemsOfOwner(client, tables.Columns, userId);
@@ -53,9 +57,7 @@ const times = fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:0
 let created = 1_000;
 
 const sealing = (name: 'batch' | 'job', segment: number) =>
-  work(`seal(${name}, ${segment})`, (through, userId) =>
-    sealSegment({ client: through, tables, userId }, lists[name], segment),
-  );
+  work(`seal(${name}, ${segment})`, (through, userId) => seal(name, userId, { segment, through }));
 const changeOfJob = (number: number, status: 'RUNNING' | 'DONE', start_timestamp: string) =>
   work(`recordJob(${number}, ${status})`, (through, userId) =>
     writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp }),
@@ -167,7 +169,6 @@ describe('sealing and a change of one of its rows', () => {
       status: 'RUNNING',
       start_timestamp: '2026-03-01T00:00:00.000000Z',
     });
-  const sealJobs = (through: Through, userId: string) => sealSegment({ client: through, tables, userId }, lists.job, 0);
   /** Makes `other` come between the reads and the first transaction. */
   const comingBetween = (other: () => Promise<unknown>) => {
     let isFirst = true;
@@ -183,7 +184,7 @@ describe('sealing and a change of one of its rows', () => {
   it('leave a column open whose blocks are changed between being read and being sealed', async () => {
     const userId = await newUser('changed while it is sealed');
     const disturbed = comingBetween(() => change(client, userId));
-    expect(await sealJobs(disturbed, userId)).toBe(5);
+    expect(await seal('job', userId, { through: disturbed })).toBe(5);
     const columns = await columnsOf(userId);
     expect(summariesIn(columns)).not.toContain('j#f#s#0000000');
     expect(wrongSummaries(lists, columns)).toEqual([]);
@@ -192,7 +193,7 @@ describe('sealing and a change of one of its rows', () => {
 
   it('delete the summaries of blocks that are sealed between being read and being changed', async () => {
     const userId = await newUser('sealed while it is changed');
-    const disturbed = comingBetween(() => sealJobs(client, userId));
+    const disturbed = comingBetween(() => seal('job', userId));
     await change(disturbed, userId);
     const columns = await columnsOf(userId);
     expect(summariesIn(columns)).toEqual(['e', 'o', 'r'].map((column) => `j#${column}#s#0000000`));
@@ -202,9 +203,6 @@ describe('sealing and a change of one of its rows', () => {
 });
 
 describe('sealing that fails', () => {
-  const seal = (userId: string, through: Through = client) =>
-    sealSegment({ client: through, tables, userId }, lists.job, 0);
-
   it.each(Object.entries({ ...contention, ...failures }))('at %s is done by the next', async (name, fault) => {
     const userId = await newUser(`sealing meets ${name}`);
     let struck = 0;
@@ -213,13 +211,13 @@ describe('sealing that fails', () => {
       struck += 1;
       return fault.strike(call);
     });
-    const first = await seal(userId, faulty).catch((error: Error) => error);
+    const first = await seal('job', userId, { through: faulty }).catch((error: Error) => error);
     expect(struck).toBeGreaterThan(0);
     // Another writer was met: nothing is wrong.
     if (conflicts.includes(name)) expect(first).toBe(0);
     else expect(first).toBeInstanceOf(Error);
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-    await seal(userId);
+    await seal('job', userId);
     const columns = await columnsOf(userId);
     expect(summariesIn(columns)).toEqual(['e', 'f', 'o', 'r', 's', 'u'].map((column) => `j#${column}#s#0000000`));
     expect(wrongSummaries(lists, columns)).toEqual([]);

@@ -15,8 +15,10 @@ import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { putDevice } from '../support/load-devices.ts';
 import { batchesAndJobs } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
+const db = testDb(client, names);
 const device_type = 'CHECKED_QPU';
 const device = { ...JSON.parse(specs.FRESNEL), name: device_type };
 const announce = (content: object) =>
@@ -168,10 +170,7 @@ describe('validate_only', () => {
       ...{ faults: [], estimated_start: null, estimated_start_reason: 'no_worker' },
       limits: { limits: { max_unfinished_jobs: null }, used: { max_unfinished_jobs: 0 } },
     });
-    await changeLimits(
-      client,
-      names,
-    )({
+    await changeLimits(db, {
       ...{ operator: 'op', subject: `user:${user}` },
       limits: { max_unfinished_jobs: 2, device_types: [device_type] },
     });
@@ -205,7 +204,7 @@ describe('validate_only', () => {
     const before = await batchesAndJobs(client, names, user);
     expect(await validate(user, { path, body: jobs }, 'addJobs')).toMatchObject({ faults: [], estimated_start: null });
     expect(await batchesAndJobs(client, names, user)).toEqual(before);
-    await closeBatch(client, names)(user, data.id);
+    await closeBatch(db, user, data.id);
     expect((await validate(user, { path, body: [{ runs: 9_999 }] }, 'addJobs')).types).toEqual([
       'sequence_runs',
       'batch_closed',

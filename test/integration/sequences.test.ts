@@ -5,8 +5,10 @@ import { getSequence, sequenceItem } from '../../functions/data/rows/sequences.t
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testDb } from '../support/test-db.ts';
 
 const { client, tables } = await ownTables();
+const db = testDb(client, tables);
 const id = uuid('b', 1);
 const text = sequenceText({ name: 'Ω' });
 beforeAll(async () => {
@@ -20,15 +22,15 @@ beforeAll(async () => {
 
 describe('getSequence', () => {
   it('reads the text as it was sent', async () => {
-    expect(await getSequence(client, tables)('anna', id)).toBe(text);
+    expect(await getSequence(db, 'anna', id)).toBe(text);
   });
 
   it('finds none of another user, and none that is not there', async () => {
-    expect(await getSequence(client, tables)('carla', id)).toBeNull();
-    expect(await getSequence(client, tables)('anna', uuid('b', 2))).toBeNull();
+    expect(await getSequence(db, 'carla', id)).toBeNull();
+    expect(await getSequence(db, 'anna', uuid('b', 2))).toBeNull();
   });
 
   it('calls bytes that are no sequence corrupt', async () => {
-    await expect(getSequence(client, tables)('berta', id)).rejects.toMatchObject({ name: 'CorruptData' });
+    await expect(getSequence(db, 'berta', id)).rejects.toMatchObject({ name: 'CorruptData' });
   });
 });

@@ -4,13 +4,13 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
-import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
-import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
+import type { ScheduleRecovery } from '../../functions/data/lifecycle/schedule-recovery.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -20,13 +20,18 @@ import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
+import { testDb } from '../support/test-db.ts';
 import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
-import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+
+// Other tests are not slowed down.
+vi.unmock('../../functions/data/dynamodb/write-pace.ts');
 
 /** So few that 20 jobs take some ten transactions. */
 const rowsPerBlock = 1;
-const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
+const db = testDb(client, tables, { formats: smallLists(rowsPerBlock) });
+const claims = Claims.parse({});
 
 /** A key has 200 units in 100 ms; a transaction takes about 110 of Columns. */
 async function throttled({ onTestFinished }: TestContext, throughput: Throughput = {}) {
@@ -41,16 +46,19 @@ async function throttled({ onTestFinished }: TestContext, throughput: Throughput
   return { proxy, through, counts };
 }
 
-const callsOf = (through: typeof client, pace: ConstructorParameters<typeof WritePace>[0] = {}) => {
-  const options = { lists, newPace: () => new WritePace({ unitsPerSecond: 1_000, ...pace }) };
-  const create = createBatch(through, tables, options);
-  return {
-    create: (userId: string, jobs: number, idempotencyKey?: string) =>
-      create({ userId, idempotencyKey }, newBatchRequest(jobs), Claims.parse({})),
-    cancel: cancelBatch(through, tables, options),
-    recover: recoverBatch(through, tables, options),
-  };
-};
+/** The database at whose clock a call has taken so many milliseconds. */
+const withElapsed = (elapsed: () => number, through = client) => ({
+  ...{ ...db, client: through },
+  clock: { ...db.clock, elapsed },
+});
+/** The time of every call is over once it has begun. */
+const hurried = withElapsed(() => performance.now() * 1e6);
+
+const callsOf = (db: ReturnType<typeof withElapsed>) => ({
+  create: (userId: string, jobs: number, idempotencyKey?: string) =>
+    createBatch(db, { userId, idempotencyKey, claims }, newBatchRequest(jobs)),
+  cancel: (userId: string, batchId: string) => cancelBatch(db, { userId, batchId }),
+});
 
 const newUser = () => `auth0|${randomUUID()}`;
 
@@ -70,7 +78,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
       const scarce = await throttled(context, { refusalUses });
       for (const { through } of [free, scarce]) {
         const userId = newUser();
-        const { create, cancel } = callsOf(through);
+        const { create, cancel } = callsOf({ ...db, client: through });
         const { id } = await create(userId, 20);
         expect((await cancel(userId, id)).jobs_count_per_status).toMatchObject({ CANCELED: 20, PENDING: 0 });
         expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
@@ -88,7 +96,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
   it('both succeed when two of one user come at once', async (context) => {
     const { through, counts } = await throttled(context);
     const userId = newUser();
-    const { create, cancel } = callsOf(through);
+    const { create, cancel } = callsOf({ ...db, client: through });
     const created = await Promise.all([create(userId, 15), create(userId, 15)]);
     expect((await sound(userId)).jobs).toEqual(Array(30).fill('PENDING'));
     await Promise.all(created.map(({ id }) => cancel(userId, id)));
@@ -100,7 +108,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const { through, counts } = await throttled(context);
     const { device, user } = newNames();
     const clock = { now: Date.now() };
-    const stack = workerStack(through, tables, clock, { newPace: () => new WritePace({ unitsPerSecond: 800 }) });
+    const stack = workerStack(through, tables, clock);
     await workerStack(client, tables, clock).create(user, { device_type: device, jobs: 6 });
     const creation = stack.create(user, { device_type: device, jobs: 300 });
     const claim = (await stack.claim(device, 'worker'))!;
@@ -122,8 +130,9 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const { jobs: _, ...create } = newBatch(0);
     const jobs = Array.from({ length: 20 }, (_, at) => newJob(at, { variables: { text: 'x'.repeat(31_000) } }));
     const sequences = new Map([create.id, jobs[0]!.id, jobs[1]!.id].map((id) => [id, randomBytes(350 * 1_024)]));
-    const newPace = () => new WritePace({ unitsPerSecond: 10_000 });
-    await requestCreation(through, tables, { lists, newPace })(userId, { batchId: create.id, create, jobs, sequences });
+    // As the second of a key takes 100 ms.
+    const clock = { ...db.clock, sleep: (milliseconds: number) => delay(milliseconds / 10) };
+    await requestCreation({ ...db, client: through, clock }, userId, { batchId: create.id, create, jobs, sequences });
     expect((await sound(userId)).jobs).toHaveLength(20);
     expect((await itemsOfOwner(client, tables.Sequences, userId)).map(({ id }) => id).sort()).toEqual(
       [...sequences.keys()].sort(),
@@ -133,11 +142,11 @@ describe('calls of many jobs', { concurrent: true }, () => {
 
   it('stop when there is no time for all, and go on by the same key', async () => {
     const userId = newUser();
-    const hurried = callsOf(client, { secondsForAll: 0, maxSeconds: 0 });
+    const { create, cancel } = callsOf(hurried);
     const begun = async () => (await batchesAndJobs(client, tables, userId)).jobs.length;
     for (const stop of [1, 2]) {
       const before = await begun();
-      await expect(hurried.create(userId, 20, 'key')).rejects.toMatchObject({
+      await expect(create(userId, 20, 'key')).rejects.toMatchObject({
         status: 429,
         reason: 'unfinished',
         headers: { 'Retry-After': '5' },
@@ -145,44 +154,39 @@ describe('calls of many jobs', { concurrent: true }, () => {
       });
       expect(await begun(), `stop ${stop}`).toBeGreaterThan(before);
     }
-    const { id } = await callsOf(client).create(userId, 20, 'key');
-    expect((await callsOf(client).create(userId, 20, 'key')).id).toBe(id);
+    const { id } = await callsOf(db).create(userId, 20, 'key');
+    expect((await callsOf(db).create(userId, 20, 'key')).id).toBe(id);
     const { batches, jobs } = await sound(userId);
     expect(batches).toMatchObject([{ id, status: 'PENDING', jobs_count: 20 }]);
     expect(jobs).toHaveLength(20);
 
-    await expect(hurried.cancel(userId, id)).rejects.toMatchObject({ reason: 'unfinished' });
+    await expect(cancel(userId, id)).rejects.toMatchObject({ reason: 'unfinished' });
     expect((await batchesAndJobs(client, tables, userId)).batches).toMatchObject([{ canceling: true, open: false }]);
-    expect(await callsOf(client).recover({ user_id: userId, batch_id: id })).toBe('canceled');
+    expect(await recoverBatch(db, allResults, { user_id: userId, batch_id: id })).toBe('canceled');
     expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
   });
 
   it('are refused and given up at once where they stopped without a key', async () => {
     const userId = newUser();
     const handed: RecoveryRequest[] = [];
-    const newPace = () => new WritePace({ secondsForAll: 0, maxSeconds: 0 });
-    const handOver: LifecycleOptions['handOver'] = async (user_id, batch_id, call) => {
+    const handOver: ScheduleRecovery = async ({ userId: user_id, batchId: batch_id, call }, afterSeconds) => {
+      if (afterSeconds > 0) return;
       handed.push({ user_id, batch_id, ...(call && { call }) });
       throw new Error('The queue does not answer.');
     };
-    const options = { lists, newPace, handOver };
     const tooMany = { status: 413, reason: 'payload_too_large', message: expect.stringContaining('fewer') };
-    const create = createBatch(client, tables, options);
-    await expect(create({ userId }, newBatchRequest(20), Claims.parse({}))).rejects.toMatchObject(tooMany);
+    const call = { userId, claims };
+    await expect(createBatch(hurried, call, newBatchRequest(20), handOver)).rejects.toMatchObject(tooMany);
     const [begun] = (await batchesAndJobs(client, tables, userId)).batches;
     expect(begun).toMatchObject({ creating: true });
-    const open = await createBatch(client, tables, { lists })(
-      { userId },
-      { ...newBatchRequest(1), open: true },
-      Claims.parse({}),
-    );
-    const add = addJobs(client, tables, options);
-    await expect(add({ userId }, open.id, newBatchRequest(20).jobs, Claims.parse({}))).rejects.toMatchObject(tooMany);
+    const open = await createBatch(db, call, { ...newBatchRequest(1), open: true });
+    const further = { batchId: open.id, body: newBatchRequest(20).jobs };
+    await expect(addJobs(hurried, call, further, handOver)).rejects.toMatchObject(tooMany);
     expect(handed).toMatchObject([
       { batch_id: begun!.id },
       { batch_id: open.id, call: { job_ids: expect.anything() } },
     ]);
-    for (const request of handed) expect(await callsOf(client).recover(request)).toBe('canceled');
+    for (const request of handed) expect(await recoverBatch(db, allResults, request)).toBe('canceled');
     const { batches, jobs } = await sound(userId);
     expect(batches.map(({ status }) => status).sort()).toEqual(['CANCELED', 'PENDING']);
     expect(jobs.filter((status) => status !== 'CANCELED')).toEqual(['PENDING']);
@@ -191,17 +195,13 @@ describe('calls of many jobs', { concurrent: true }, () => {
   it('stop where their key stays throttled until their time is over', async (context) => {
     const userId = newUser();
     const { through, counts } = await throttled(context, { savedUnits: 200, now: () => 0 });
-    const pace = new WritePace();
-    pace.isOver = () => counts().refused > 2;
-    const create = createBatch(through, tables, { lists, newPace: () => pace });
-    await expect(
-      create({ userId, idempotencyKey: 'key' }, newBatchRequest(20), Claims.parse({})),
-    ).rejects.toMatchObject({
+    const { create } = callsOf(withElapsed(() => (counts().refused > 2 ? 30_000 : 0), through));
+    await expect(create(userId, 20, 'key')).rejects.toMatchObject({
       reason: 'unfinished',
       cause: { reason: 'busy' },
     });
     expect(counts().refused).toBe(3);
-    await callsOf(client).create(userId, 20, 'key');
+    await callsOf(db).create(userId, 20, 'key');
     expect((await sound(userId)).jobs).toHaveLength(20);
   });
 });

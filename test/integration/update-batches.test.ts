@@ -8,10 +8,11 @@ import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
-const { createBatch, recordJobStatus, recordBatchStatus, addJobs } = writeApi(client, names);
+const { createBatch, recordJobStatus, recordBatchStatus, addJobs } = writeApi(testDb(client, names));
 const batchId = uuid('b', 1);
 let user: string;
 beforeEach(() => {

@@ -2,23 +2,22 @@
 
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readResults } from '../../functions/data/batches/batch-results.ts';
+import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { countShots } from '../../functions/data/leases/shots.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
-
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { usageItems } from '../support/items-of-owner.ts';
-
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
+import { testDb } from '../support/test-db.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -28,9 +27,9 @@ afterAll(() => results.stop());
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const clock = { now: noon };
-const shotsOf = countShots(readResults('results-bucket'));
-const stack = workerStack(client, names, clock, { shotsOf });
-const events = writeApi(client, names, { now: () => clock.now, shotsOf });
+const bucket = resultsBucket('results-bucket');
+const stack = workerStack(client, names, clock, bucket);
+const events = writeApi(stack.db, { shotsOf: (userId, key) => countShots(bucket, userId, key) });
 const seconds = (number: number) => {
   clock.now += number * 1_000;
 };
@@ -282,7 +281,7 @@ describe('the shots of jobs without runs', () => {
 });
 
 describe('a repair of usage', () => {
-  const repairOf = (userId: string, by = client) => repairUser({ client: by, tables: names, userId }, { fix: true });
+  const repairOf = (userId: string, by = client) => repairUser({ db: testDb(by, names), userId }, { fix: true });
 
   /** A user with a job that has ended, whose sums somebody has changed. */
   async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
@@ -328,7 +327,7 @@ describe('a repair of usage', () => {
       await events.recordJobStatus(user, newJob(1 + reads).id, { status: 'DONE' });
       return first ?? send();
     });
-    expect((await repairUser({ client: busy, tables: names, userId: user }, { fix: false })).differences).toEqual([]);
+    expect((await repairUser({ db: testDb(busy, names), userId: user }, { fix: false })).differences).toEqual([]);
   });
 
   it('loses nothing that a writer adds in between, whenever that is', async () => {

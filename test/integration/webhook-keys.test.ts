@@ -6,12 +6,15 @@ import {
   maxKeyAgeDays,
   refreshPublicKeys,
   rotateWebhookKey,
+  type WebhookSecret,
 } from '../../functions/data/webhooks/webhook-keys.ts';
 import { DependencyFailed } from '../../functions/errors.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
+import { patientClock, testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
 const secrets = await startSecrets(client, names);
@@ -20,17 +23,19 @@ beforeEach(() => {
   secrets.calls.length = 0;
 });
 
-const keysNow = () => getWebhookKeys(secretsManager(), webhookKeyArn)();
+const db = testDb(client, names);
+/** Read anew: keys are kept with the secret. */
+const keysNow = (id = webhookKeyArn) => getWebhookKeys(systemClock, { id, call: secretsManager() });
 
 describe('getWebhookKeys', () => {
   it('reads a key of a secret that has just been created, and throws where there is none', async () => {
     const arn = `${webhookKeyArn}-new`;
     secrets.create(arn);
-    expect(await getWebhookKeys(secretsManager(), arn)()).toHaveLength(1);
+    expect(await keysNow(arn)).toHaveLength(1);
     const short = { SecretId: arn, ClientRequestToken: 'short', SecretString: 'short', VersionStages: ['AWSCURRENT'] };
     await secretsManager()('PutSecretValue', short);
-    await expect(getWebhookKeys(secretsManager(), arn)()).rejects.toThrow('There is no key to sign webhooks with.');
-    await expect(getWebhookKeys(secretsManager(), 'arn:none')()).rejects.toBeInstanceOf(DependencyFailed);
+    await expect(keysNow(arn)).rejects.toThrow('There is no key to sign webhooks with.');
+    await expect(keysNow('arn:none')).rejects.toBeInstanceOf(DependencyFailed);
   });
 
   it('reads the current key and, after a rotation, the one before', async () => {
@@ -50,11 +55,12 @@ describe('getWebhookKeys', () => {
     let time = 0;
     let fails = false;
     const call = secretsManager();
-    const keys = getWebhookKeys(
-      (...args) => (fails ? Promise.reject(new DependencyFailed('down')) : call(...args)),
-      webhookKeyArn,
-      () => time,
-    );
+    const secret: WebhookSecret = {
+      id: webhookKeyArn,
+      call: (...args) => (fails ? Promise.reject(new DependencyFailed('down')) : call(...args)),
+    };
+    const clock = patientClock(() => time);
+    const keys = () => getWebhookKeys(clock, secret);
     const [before] = await keys();
     const reads = secrets.calls.length;
     time = 59_999;
@@ -69,9 +75,8 @@ describe('getWebhookKeys', () => {
   });
 });
 
-const publicKeys = getPublicKeys(client, names);
 const publicKeysOf = async () => {
-  const { public_key, previous_public_key } = await publicKeys();
+  const { public_key, previous_public_key } = await getPublicKeys(db);
   return [public_key, ...(previous_public_key === null ? [] : [previous_public_key])];
 };
 const signingKeys = async () => (await keysNow()).map(({ publicKey }) => publicKey);
@@ -84,9 +89,8 @@ const failing = interceptedClient(client, async ({ name, send }) => {
 });
 
 describe('rotateWebhookKey', () => {
-  const rotate = rotateWebhookKey(secretsManager(), failing, names);
   const step = (Step: string, ClientRequestToken: string) =>
-    rotate({ SecretId: webhookKeyArn, ClientRequestToken, Step });
+    rotateWebhookKey(testDb(failing, names), secretsManager(), { SecretId: webhookKeyArn, ClientRequestToken, Step });
   const steps = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 
   it('can repeat each step, does not change the key before the last, and publishes it', async () => {
@@ -135,11 +139,11 @@ describe('rotateWebhookKey', () => {
     const wrong = { SecretId, ClientRequestToken: 'wrong', SecretString: 'wrong', VersionStages: ['AWSCURRENT'] };
     await secretsManager()('PutSecretValue', wrong);
     const other = await functionEnvironment();
-    const ofOther = rotateWebhookKey(secretsManager(), client, other.names);
-    await secrets.rotate(SecretId, (each) => ofOther(each as never));
-    const [key, ...none] = await getWebhookKeys(secretsManager(), SecretId)();
+    const ofOther = testDb(client, other.names);
+    await secrets.rotate(SecretId, (each) => rotateWebhookKey(ofOther, secretsManager(), each as never));
+    const [key, ...none] = await keysNow(SecretId);
     expect(none).toEqual([]);
-    expect(await getPublicKeys(client, other.names)()).toEqual({
+    expect(await getPublicKeys(ofOther)).toEqual({
       public_key: key.publicKey,
       previous_public_key: null,
     });
@@ -162,14 +166,15 @@ describe('rotateWebhookKey', () => {
 describe('refreshPublicKeys', () => {
   const day = 86_400_000;
   const clock = { now: Date.now() };
-  const refresh = () => refreshPublicKeys(secretsManager(), failing, names, () => clock.now)(webhookKeyArn);
+  const secret: WebhookSecret = { id: webhookKeyArn, call: secretsManager() };
+  const refresh = (by = failing) => refreshPublicKeys(testDb(by, names, { now: () => clock.now }), secret);
 
   it('publishes keys that were never published, and again after an hour', async () => {
     const other = await functionEnvironment();
-    const published = getPublicKeys(client, other.names);
-    await expect(published()).rejects.toThrow('not published yet');
-    await refreshPublicKeys(secretsManager(), client, other.names)(webhookKeyArn);
-    expect((await published()).public_key).toBe((await signingKeys())[0]);
+    const ofOther = testDb(client, other.names);
+    await expect(getPublicKeys(ofOther)).rejects.toThrow('not published yet');
+    await refreshPublicKeys(ofOther, secret);
+    expect((await getPublicKeys(ofOther)).public_key).toBe((await signingKeys())[0]);
 
     clock.now = Date.now() + 3_500_000;
     secrets.calls.length = 0;
@@ -190,10 +195,10 @@ describe('refreshPublicKeys', () => {
       return send();
     });
     clock.now += 3_700_000;
-    const late = refreshPublicKeys(secretsManager(), slow, names, () => clock.now)(webhookKeyArn);
+    const late = refresh(slow);
     await read.promise;
     await secrets.rotate(webhookKeyArn, (each) =>
-      rotateWebhookKey(secretsManager(), client, names, () => clock.now + 1)(each as never),
+      rotateWebhookKey(testDb(client, names, { now: () => clock.now + 1 }), secret.call, each as never),
     );
     rotated.resolve();
     await late;
@@ -224,10 +229,10 @@ describe('secretsManager', () => {
       answer(await pass());
     });
     vi.stubEnv('AWS_ENDPOINT_URL', proxy.url);
-    await getWebhookKeys(secretsManager(), webhookKeyArn)();
+    await keysNow();
     expect(asked).toEqual([]);
     vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', undefined);
-    await getWebhookKeys(secretsManager(), webhookKeyArn)();
+    await keysNow();
     expect(asked).toContain('secretsmanager.GetSecretValue');
     vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', own);
     vi.stubEnv('AWS_ENDPOINT_URL', undefined);
@@ -244,9 +249,9 @@ describe('secretsManager', () => {
       else answer({ status, headers: {}, body: Buffer.from('{"__type":"InternalServiceError"}') } as never);
     });
     vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', proxy.url);
-    await getWebhookKeys(secretsManager(), webhookKeyArn)();
+    await keysNow();
     failures.push(500, 500, 500, 500, 500, 500);
-    await expect(getWebhookKeys(secretsManager(), webhookKeyArn)()).rejects.toThrow('Secrets Manager failed.');
+    await expect(keysNow()).rejects.toThrow('Secrets Manager failed.');
     for (const authorization of seen) {
       expect(authorization).toMatch(
         /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-west-3\/secretsmanager\/aws4_request, SignedHeaders=\S*x-amz-target\S*, Signature=[0-9a-f]{64}$/,

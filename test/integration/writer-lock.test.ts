@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { StuckCondition } from '../../functions/data/dynamodb/stuck-condition.ts';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { writerLock } from '../../functions/data/lifecycle/writer-lock.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { soundRows } from '../support/owner-rows.ts';
+import { countingClient } from '../support/strike-each.ts';
+import { testDb } from '../support/test-db.ts';
+import { keysInQueue } from '../support/user-clocks.ts';
 
 const { client, tables } = await ownTables();
 let userId: string;
@@ -15,15 +19,20 @@ beforeEach(() => {
   time = Date.parse('2026-03-01T00:00:00Z');
 });
 
-/** A writer whose clock goes on by 100 ms with every look. `calls` counts its calls of DynamoDB. */
-function writer(maxWaitMilliseconds = Number.POSITIVE_INFINITY, isOver = () => false) {
+/**
+ * A writer whose clock goes on by 100 ms with every look, in the time of the call only by
+ * `elapsedPerLook`. `callsOf` counts its calls of DynamoDB.
+ */
+function writer(elapsedPerLook = 0, isOver = () => false) {
   const count = { calls: 0 };
   const counting = interceptedClient(client, (call) => {
     count.calls += 1;
     time += 100;
     return call.send();
   });
-  const lock = writerLock(counting, tables, { userId, now: () => time, maxWaitMilliseconds, isOver });
+  const db = testDb(counting, tables, { now: () => time });
+  const elapsed = () => count.calls * elapsedPerLook;
+  const lock = writerLock({ ...db, clock: { ...db.clock, elapsed } }, { userId, isOver });
   return Object.assign(lock, { callsOf: () => count.calls });
 }
 
@@ -54,7 +63,7 @@ describe('turns', () => {
   });
 
   it('end after 2 s where nobody passes them, and without them after the patience of a call', async () => {
-    const [dead, next, impatient] = [writer(), writer(), writer(500)];
+    const [dead, next, impatient] = [writer(), writer(), writer(3_000)];
     for (const each of [dead, next, impatient]) each.contended();
     await dead.acquire();
     await impatient.acquire();
@@ -65,7 +74,7 @@ describe('turns', () => {
     expect(impatient.callsOf() + next.callsOf()).toBeLessThanOrEqual(22);
     // The dead one's does not end the turn of the next.
     await dead.release();
-    const last = writer(300);
+    const last = writer(5_000);
     last.contended();
     await last.acquire();
     expect(last.callsOf()).toBeGreaterThan(2);
@@ -85,7 +94,7 @@ describe('turns', () => {
   });
 
   it('are not waited for once the time of the call is over', async () => {
-    const [one, hurried] = [writer(), writer(Number.POSITIVE_INFINITY, () => true)];
+    const [one, hurried] = [writer(), writer(0, () => true)];
     for (const each of [one, hurried]) each.contended();
     await one.acquire();
     await hurried.acquire();
@@ -99,7 +108,7 @@ describe('turns', () => {
         ? Promise.reject(new Error('gone'))
         : call.send(),
     );
-    const one = writerLock(failing, tables, { userId, now: () => time, maxWaitMilliseconds: 0 });
+    const one = writerLock(testDb(failing, tables, { now: () => time }), { userId });
     one.contended();
     await one.acquire();
     await expect(one.release()).resolves.toBeUndefined();
@@ -133,11 +142,11 @@ describe('creations of one user by many senders at once', () => {
       made += 1;
       return output;
     });
-    const create = requestCreation(counting, tables);
+    const db = testDb(counting, tables);
     const { jobs: _, ...content } = newBatch(1);
     await Promise.all(
       Array.from({ length: senders }, (_, sender) =>
-        create(userId, {
+        requestCreation(db, userId, {
           batchId: uuid('b', sender),
           create: { ...content, id: uuid('b', sender) },
           jobs: Array.from({ length: jobsEach }, (_, at) => newJob(sender * 1_000 + at)),
@@ -151,5 +160,22 @@ describe('creations of one user by many senders at once', () => {
     // All begin at once, one asks for no turn until it met another, and on a busy machine a turn
     // may end too early.
     expect(sent - made).toBeLessThan(2 * senders + made / 2);
+  });
+});
+
+describe('a creation whose place in the queue is taken for good', () => {
+  it('ends after five attempts, and names the item that is there', async () => {
+    const { jobs: _, ...create } = newBatch(1, { device_type: `DEVICE ${userId}` });
+    const requested = { batchId: create.id, create, jobs: [newJob(1)] };
+    const db = testDb(client, tables, { now: () => time });
+    // As of a batch that is lost: nothing of this user takes its item away.
+    await requestCreation(db, `lost|${userId}`, requested);
+    const [key] = await keysInQueue(client, tables, create.device_type);
+    const { client: counting, made } = countingClient(client);
+    const message = `A condition failed 5 times, and nothing that it rests on changed: DeviceQueue ${create.device_type} ${key}.`;
+    const creation = requestCreation({ ...db, client: counting }, userId, requested);
+    await expect(creation).rejects.toEqual(new StuckCondition(message));
+    expect(made.filter((name) => name === 'TransactWriteCommand')).toHaveLength(5);
+    expect(await soundRows(client, tables, userId)).toEqual({ batches: [], jobs: [] });
   });
 });

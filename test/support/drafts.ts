@@ -1,14 +1,14 @@
 import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
-import { type Change, type Draft, emptyDraft, type Owner } from '../../functions/data/lifecycle/draft.ts';
+import { ownerFormats } from '../../functions/data/columns/lists.ts';
+import { type Change, type Draft, emptyDraft } from '../../functions/data/lifecycle/draft.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 
-export const owner: Owner = { userId: 'auth0|ada', lists: ownerLists };
+export const userId = 'auth0|ada';
 
 /** A head after `rows` rows; without one, as it is before the first row. */
 export function headAfter(rows: number, last_created_at: string): Head {
-  return { ...emptyHead(owner.lists.batch), next_seq: rows, last_created_at };
+  return { ...emptyHead(ownerFormats.batch), next_seq: rows, last_created_at };
 }
 
 /** The draft of a transaction that has read these rows. */
@@ -21,7 +21,7 @@ export function draftOf({
   readonly jobs?: readonly JobRow[];
   readonly heads?: { readonly batch: Head | undefined; readonly job: Head | undefined };
 } = {}): Draft {
-  return emptyDraft(owner.lists, {
+  return emptyDraft(ownerFormats, {
     heads,
     batches: new Map(batches.map((row) => [row.id, row])),
     jobs: new Map(jobs.map((row) => [row.id, row])),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Handler } from '../../functions/http/endpoint.ts';
+import type { Handler } from '../../functions/http/http-function.ts';
 import { type RouteName, routes } from '../../functions/routes.ts';
 
 /** The handler of a route, loaded by its `entry`: after the environment is set. */

@@ -13,6 +13,7 @@ import { derivedUuid } from '../../functions/values/uuid.ts';
 import { newBatch, newJob, uuid } from './new-batch.ts';
 import type { BatchesAndJobs } from './owner-rows.ts';
 import { smallLists } from './small-lists.ts';
+import { testDb } from './test-db.ts';
 import { writeApi } from './write-api.ts';
 
 interface ModelBatch {
@@ -60,14 +61,9 @@ const now = '2026-03-03T00:00:00.000000Z';
 
 /** Everything that writes. */
 export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number) {
-  const options = { lists: smallLists(rowsPerBlock), now: () => Date.parse(now) };
-  return {
-    ...writeApi(client, tables, { ...options, now: () => Date.parse(now) + 1000 }),
-    cancelBatch: cancelBatch(client, tables, options),
-    cancelJob: cancelJob(client, tables, options),
-    cancelJobs: cancelJobs(client, tables, options),
-    rebatch: rebatch(client, tables, options),
-  };
+  const formats = smallLists(rowsPerBlock);
+  const db = testDb(client, tables, { formats, now: () => Date.parse(now) });
+  return { ...writeApi(testDb(client, tables, { formats, now: () => Date.parse(now) + 1000 })), db };
 }
 
 type Writer = ReturnType<typeof modelWriter>;
@@ -380,7 +376,7 @@ function cancel(job: ModelJob): ModelJob {
 const cancelWhole = batchNumbers.map((number): Change => {
   const { id } = newBatch(number);
   return {
-    perform: (writer, userId) => writer.cancelBatch(userId, id),
+    perform: ({ db }, userId) => cancelBatch(db, { userId, batchId: id }),
     apply: (state) => {
       const batch = new Map(state.batches).get(id);
       if (batch === undefined) return refuse(state, 'NotFound');
@@ -401,7 +397,7 @@ const cancelWhole = batchNumbers.map((number): Change => {
 const cancelOne = jobNumbers.map((number): Change => {
   const { id } = newJob(number);
   return {
-    perform: (writer, userId) => writer.cancelJob(userId, id),
+    perform: ({ db }, userId) => cancelJob(db, userId, id),
     apply: (state) => {
       const jobs = new Map(state.jobs);
       const job = jobs.get(id);
@@ -420,7 +416,7 @@ const cancelSome = fc
     const { id } = newBatch(number);
     const ids = chosen?.map((job) => newJob(job).id);
     return {
-      perform: (writer, userId) => writer.cancelJobs(userId, id, given({ id: ids })),
+      perform: ({ db }, userId) => cancelJobs(db, { userId, batchId: id }, given({ id: ids })),
       apply: (state) => {
         const batch = new Map(state.batches).get(id);
         if (batch === undefined) return refuse(state, 'NotFound');
@@ -438,7 +434,7 @@ const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number
   return {
     perform: (writer, userId) => {
       owner = userId;
-      return writer.rebatch({ userId, idempotencyKey }, source, {}, Claims.parse({}));
+      return rebatch(writer.db, { userId, idempotencyKey, claims: Claims.parse({}) }, { batchId: source, query: {} });
     },
     apply: (state) => {
       const batches = new Map(state.batches);

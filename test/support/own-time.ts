@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { vi } from 'vitest';
 import type { PaceLimits, WritePace } from '../../functions/data/dynamodb/write-pace.ts';
+import type { Clock } from '../../functions/runtime/clock.ts';
 
 const client = '../../functions/data/dynamodb/client.ts';
 const writePace = '../../functions/data/dynamodb/write-pace.ts';
@@ -46,13 +47,13 @@ export function usePatience() {
 }
 
 function patientPace(Own: typeof WritePace): typeof WritePace {
-  const endless = { unitsPerSecond: Infinity, secondsForAll: Infinity, maxSeconds: Infinity };
+  const endless = { unitsPerSecond: Infinity, forAll: Infinity, most: Infinity };
   return class extends Own {
     readonly #maxRefusals: number;
     #refusals = 0;
 
-    constructor(limits?: PaceLimits) {
-      super({ ...endless, ...limits });
+    constructor(clock: Clock, limits?: PaceLimits) {
+      super(clock, { ...endless, ...limits });
       this.#maxRefusals = limits === undefined ? 5 : Infinity;
     }
 

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
+import { ownerFormats } from '../../functions/data/columns/lists.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
@@ -10,6 +10,7 @@ import { readSnapshot, type Snapshot } from '../../infra/repair/snapshot.ts';
 import { interceptedClient } from './intercepted-client.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 import { smallLists } from './small-lists.ts';
+import { testDb } from './test-db.ts';
 
 /** All rows of an owner in creation order. */
 export interface BatchesAndJobs {
@@ -76,10 +77,10 @@ export async function recountOf(
   userId: string,
   rowsPerBlock?: number,
 ): Promise<Difference[]> {
-  const lists = rowsPerBlock === undefined ? ownerLists : smallLists(rowsPerBlock);
-  const snapshot = await readSnapshot({ client, tables, userId }, lists);
+  const formats = rowsPerBlock === undefined ? ownerFormats : smallLists(rowsPerBlock);
+  const snapshot = await readSnapshot({ db: testDb(client, tables, { formats }), userId });
   for (const { row } of [...snapshot.batches, ...snapshot.jobs]) requireEnd(row);
-  const differences = recount(lists, snapshot);
+  const differences = recount(formats, snapshot);
   if (differences.length === 0) requireUsage(snapshot);
   return differences;
 }

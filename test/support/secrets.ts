@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
 import { secretsManager } from '../../functions/data/aws/secrets-manager.ts';
 import { refreshPublicKeys, rotateWebhookKey } from '../../functions/data/webhooks/webhook-keys.ts';
+import { systemClock } from '../../functions/runtime/clock.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { type SecretStore, startSecretStore } from '../../infra/local/secrets/secret-store.ts';
 
@@ -37,9 +38,10 @@ export async function startSecrets(
   vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', store.url);
   vi.stubEnv('WEBHOOK_KEY_ARN', webhookKeyArn);
   store.create(webhookKeyArn);
-  const rotate = rotateWebhookKey(secretsManager(), client, tables);
-  const rotateKey = () => store.rotate(webhookKeyArn, (step) => rotate(step as never));
-  await refreshPublicKeys(secretsManager(), client, tables)(webhookKeyArn);
+  const db = { client, tables, clock: systemClock };
+  const call = secretsManager();
+  const rotateKey = () => store.rotate(webhookKeyArn, (step) => rotateWebhookKey(db, call, step as never));
+  await refreshPublicKeys(db, { id: webhookKeyArn, call });
   calls.length = 0;
   return { ...store, calls, rotateKey };
 }

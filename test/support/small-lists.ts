@@ -1,8 +1,8 @@
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
-import { batchList, jobList, type OwnerLists } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList, type OwnerFormats } from '../../functions/data/columns/lists.ts';
 
 /** Both lists with small blocks. */
-export function smallLists(rowsPerBlock: number): OwnerLists {
+export function smallLists(rowsPerBlock: number): OwnerFormats {
   return { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
 }
 

@@ -35,7 +35,7 @@ export async function clocksOf(
   { user, device }: { readonly user: string; readonly device: string },
 ): Promise<Map<string, PriorityClock>> {
   const items = await itemsOfOwner(client, Columns, user);
-  const clock = items.find(({ key }) => key === `work#${device}`);
+  const clock = items.find(({ key }) => key === `clock#${device}`);
   return new Map(Object.entries((clock?.clocks ?? {}) as Record<string, PriorityClock>));
 }
 

@@ -4,28 +4,25 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ResultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellations.ts';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
 import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { getItem } from '../../functions/data/dynamodb/reads.ts';
 import { claimBatch } from '../../functions/data/leases/claim-batch.ts';
-import {
-  extendLease,
-  getJobRow,
-  getUploadKey,
-  nextJob,
-  putBackBatch,
-  releaseLease,
-  reportJob,
-} from '../../functions/data/leases/leases.ts';
-import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
+import { getJobRow } from '../../functions/data/leases/leased-jobs.ts';
+import { extendLease, putBackBatch, releaseLease } from '../../functions/data/leases/leases.ts';
+import { nextJob } from '../../functions/data/leases/next-job.ts';
+import { getUploadKey, reportJob } from '../../functions/data/leases/report-job.ts';
 import { listQueue } from '../../functions/data/operators/device-queue.ts';
 import { setDevice } from '../../functions/data/operators/device-settings.ts';
 import { measureQueue } from '../../functions/data/operators/queue-measures.ts';
-import { workQueue } from '../../functions/data/queue/queue.ts';
-import { deviceClockKey } from '../../functions/data/queue/queue-item.ts';
+import { announceQueue, getDeviceRules } from '../../functions/data/queue/queue.ts';
+import { type DeviceSettings, deviceClockKey, type QueueItem } from '../../functions/data/queue/queue-item.ts';
 import { getBatch } from '../../functions/data/rows/batches.ts';
 import { getJob } from '../../functions/data/rows/jobs.ts';
 import { showDevice } from '../../functions/data/rows/show-device.ts';
@@ -35,6 +32,7 @@ import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/s
 import type { QueuePriority } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { sequenceText } from './sequence-text.ts';
+import { testDb } from './test-db.ts';
 
 const project_id = 'cccccccc-0000-4000-8000-000000000001';
 
@@ -49,20 +47,13 @@ export function workerStack(
   client: DynamoDBDocumentClient,
   names: TableNames,
   clock: { now: number },
-  more: Pick<LifecycleOptions, 'shotsOf' | 'newPace'> = {},
+  bucket: ResultsBucket = allResults,
 ) {
-  const options = { now: () => clock.now, ...more };
-  const create = createBatch(client, names, options);
-  const add = addJobs(client, names, options);
-  const claim = claimBatch(client, names, options);
-  const set = setDevice(client, names, options);
-  const list = listQueue(client, names, options);
-  const report = reportJob(client, names, { ...options, hasResults: async () => true });
+  const db = testDb(client, names, { now: () => clock.now });
+  const claims = { queue_priority: 'MEDIUM' } as const;
   return {
-    async create(
-      userId: string,
-      { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM' }: Wanted = {},
-    ) {
+    db,
+    create(userId: string, { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM' }: Wanted = {}) {
       const body = CreateBatchRequest.parse({
         project_id,
         device_type,
@@ -70,47 +61,61 @@ export function workerStack(
         sequence_builder: sequenceText(),
         jobs: Array.from({ length: jobs }, (_, runs) => ({ runs: runs + 1 })),
       });
-      return create({ userId }, body, { queue_priority: priority });
+      return createBatch(db, { userId, claims: { queue_priority: priority } }, body);
     },
     add: (userId: string, batchId: string, jobs: number) =>
-      add({ userId }, batchId, AddJobsRequest.parse(Array.from({ length: jobs }, () => ({}))), {
-        queue_priority: 'MEDIUM',
-      }),
-    close: closeBatch(client, names, options),
-    cancel: cancelBatch(client, names, options),
-    cancelJob: cancelJob(client, names, options),
-    batch: getBatch(client, names),
-    job: getJob(client, names),
-    jobRow: getJobRow(client, names),
+      addJobs(
+        db,
+        { userId, claims },
+        { batchId, body: AddJobsRequest.parse(Array.from({ length: jobs }, () => ({}))) },
+      ),
+    close: (userId: string, batchId: string) => closeBatch(db, userId, batchId),
+    cancel: (userId: string, batchId: string) => cancelBatch(db, { userId, batchId }),
+    cancelJob: (userId: string, jobId: string) => cancelJob(db, userId, jobId),
+    batch: (userId: string, batchId: string) => getBatch(db, userId, batchId),
+    job: (userId: string, jobId: string) => getJob(db, userId, jobId),
+    jobRow: (lease: LeaseReference, jobId: string) => getJobRow(db, lease, jobId),
     /** An operator sets the device. */
     set: (deviceType: string, settings: object) =>
-      set({ operator: 'auth0|operator', deviceType, settings: DeviceSettingsRequest.parse(settings) }),
+      setDevice(db, { operator: 'auth0|operator', deviceType, settings: DeviceSettingsRequest.parse(settings) }),
     retryAfter: async (deviceType: string) => {
-      const claimed = await claim(deviceType, 'worker');
+      const claimed = await claimBatch(db, deviceType, 'worker');
       return 'retry_after' in claimed ? claimed.retry_after : undefined;
     },
     claim: async (deviceType: string, worker: string) => {
-      const claimed = await claim(deviceType, worker);
+      const claimed = await claimBatch(db, deviceType, worker);
       return 'lease' in claimed ? claimed : undefined;
     },
-    heartbeat: extendLease(client, names, options),
-    uploadKey: getUploadKey(client, names, options),
+    heartbeat: (lease: LeaseReference, jobId: string | null) => extendLease(db, lease, jobId),
+    uploadKey: (lease: LeaseReference, jobId: string, sha256: string) => getUploadKey(db, lease, jobId, sha256),
     report: (lease: LeaseReference, jobId: string, content: object = { status: 'DONE' }) =>
-      report(lease, jobId, ReportRequest.parse(content)),
-    next: nextJob(client, names, options),
-    release: releaseLease(client, names, options),
-    putBack: putBackBatch(client, names, options),
-    measure: measureQueue(client, names, options.now),
-    // Anew at each call: places are kept for 10 s.
-    queued: (userId: string, batchId: string) => getQueuedBatch(client, names, options.now)(userId, batchId),
-    announce: workQueue(client, names).announce,
-    rules: workQueue(client, names).rules,
-    list: async (deviceType: string) => (await list(deviceType, { limit: 100, offset: 0 })).items,
-    show: (device: Parameters<ReturnType<typeof showDevice>>[0]) => showDevice(client, names, options.now)(device),
+      reportJob(db, bucket, { lease, jobId, report: ReportRequest.parse(content) }),
+    next: (lease: LeaseReference) => nextJob(db, lease),
+    release: (lease: LeaseReference) => releaseLease(db, lease),
+    putBack: (item: QueueItem) => putBackBatch(db, item),
+    measure: (deviceType: string) => measureQueue(db, deviceType),
+    // With a database of its own: places are kept for 10 s.
+    queued: (userId: string, batchId: string) => getQueuedBatch({ ...db }, userId, batchId),
+    announce: (deviceType: string, settings: DeviceSettings) => announceQueue(db, deviceType, settings),
+    rules: (deviceType: string) => getDeviceRules(db, deviceType),
+    list: async (deviceType: string) => (await listQueue(db, deviceType, { limit: 100, offset: 0 })).items,
+    show: (device: Parameters<typeof showDevice>[1]) => showDevice({ ...db }, device),
     clockItem: (device_type: string) =>
-      getItem(client, { table: names.DeviceQueue, key: { device_type, key: deviceClockKey }, consistent: true }),
+      getItem(db, { table: 'DeviceQueue', key: { device_type, key: deviceClockKey }, consistent: true }),
   };
 }
+
+/** A bucket that has every object: results that count no shots. */
+export const allResults: ResultsBucket = {
+  name: 'results',
+  client: {
+    async send() {
+      const content = Buffer.from('{}');
+      const Body = Object.assign(Readable.from([content]), { transformToByteArray: async () => content });
+      return { ContentLength: content.length, Body };
+    },
+  } as unknown as S3Client,
+};
 
 /** A device and a user that no other test has. */
 export function newNames() {

@@ -4,14 +4,11 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { applyEvents, endJobs } from '../../functions/data/lifecycle/apply-events.ts';
-import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
-import type { LifecycleTables } from '../../functions/data/lifecycle/transaction.ts';
+import { applyEvents } from '../../functions/data/lifecycle/apply-events.ts';
+import type { LifecycleDb } from '../../functions/data/lifecycle/lifecycle-db.ts';
 import type { NewBatch } from '../../functions/schemas/batch.ts';
 import type { NewJob } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 
 export interface WriteOptions {
@@ -22,13 +19,9 @@ export interface WriteOptions {
 type Data<Type extends LifecycleEvent['type']> = Extract<LifecycleEvent, { type: Type }>['data'];
 type Content = { [Type in LifecycleEvent['type']]: { type: Type; data: Data<Type>; time?: string | undefined } };
 
-export function writeApi(
-  client: DynamoDBDocumentClient,
-  tables: LifecycleTables & TableNames<'Jobs'>,
-  options: LifecycleOptions = {},
-) {
-  const { now = Date.now } = options;
-  const apply = applyEvents(client, tables, options);
+export function writeApi(db: LifecycleDb, options?: Parameters<typeof applyEvents>[2]) {
+  const { now } = db.clock;
+  const apply = (events: readonly LifecycleEvent[]) => applyEvents(db, events, options);
 
   async function send(
     userId: string,
@@ -45,7 +38,6 @@ export function writeApi(
 
   return {
     applyEvents: apply,
-    endJobs: endJobs(client, tables, options),
     createBatch: (userId: string, batch: NewBatch & { created_at?: string }, options?: WriteOptions) =>
       createBatches(userId, [batch], options),
     createBatches,

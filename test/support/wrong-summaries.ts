@@ -1,5 +1,5 @@
 import { blockKey, columnPrefix, unpackColumn } from '../../functions/data/columns/column-items.ts';
-import type { OwnerLists } from '../../functions/data/columns/lists.ts';
+import type { OwnerFormats } from '../../functions/data/columns/lists.ts';
 import { isSealed } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized, packSummary, summarize, summaryPrefix } from '../../functions/data/columns/summary.ts';
 import type { OwnerRows } from './owner-rows.ts';
@@ -8,7 +8,7 @@ import type { OwnerRows } from './owner-rows.ts';
  * The keys of summaries that say something else than their blocks, or whose blocks are not all
  * there and sealed.
  */
-export function wrongSummaries(lists: OwnerLists, columns: OwnerRows['columns']): string[] {
+export function wrongSummaries(lists: OwnerFormats, columns: OwnerRows['columns']): string[] {
   const columnsOfLists = [lists.batch, lists.job].flatMap((list) =>
     Object.values(list.columns)
       .filter(isSummarized)

@@ -17,7 +17,7 @@ export function LimitBars({ limits: { limits, used, left } }: { readonly limits:
         {countedLimits.map((name) => {
           const [limit, taken, rest] = [limits[name], used[name], left[name]];
           const write = facts[name].unit === 'seconds' ? formatSeconds : formatCount;
-          // What nobody counts, as it has no limit, has nothing to show.
+          // Without a limit, this is not counted: there is nothing to show.
           if (taken === null && limit === null) return null;
           return (
             <li key={name}>

@@ -22,7 +22,6 @@ export class SecretsManagerRefusal extends Error {
 
 type SecretsOperation = 'DescribeSecret' | 'GetSecretValue' | 'PutSecretValue' | 'UpdateSecretVersionStage';
 
-/** Calls an operation with its input; returns its output. */
 export type CallSecretsManager = (
   operation: SecretsOperation,
   input: Readonly<Record<string, unknown>>,

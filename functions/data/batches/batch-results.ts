@@ -1,64 +1,65 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../../errors.ts';
 import { JobRow } from '../../schemas/job.ts';
-import type { TableNames } from '../../tables.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { isObject } from '../../values/json-text.ts';
 import { isResultsKeyOf } from '../../values/results-key.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { translateErrors } from '../dynamodb/aws-errors.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { queryAll } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
-import { getBatch } from '../rows/batches.ts';
+import { type BatchOfUser, getBatch } from '../rows/batches.ts';
 import { countsAgree } from './batch-details.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: true });
 
 /**
- * The function that finds the keys of the results of a batch's jobs, by job, in creation order;
- * jobs without results are left out; undefined when the user has no such batch. With `jobIds` it
- * finds those of these jobs alone, as far as they are the batch's. Jobs that are named are read by
- * their ids, strongly consistent. Otherwise they are read from an index, and again by their ids
- * where that lags behind the batch's own counts. So the results of every job that was seen to be
- * DONE are found.
+ * The results keys of a batch's jobs, by job, in creation order; jobs without results are left out.
+ * Undefined when the user has no such batch. `jobIds` narrows this to these jobs; ids of other
+ * batches are left out.
  *
- * Read units: 1 for the batch, and one for each job that is named; otherwise 0.1 for each KB of its
- * jobs and, where the index lags, one for each job besides.
+ * Named jobs are read by their ids, strongly consistent. Otherwise an index is read. If it lags
+ * behind the batch's own counts, the jobs are read again by their ids. So the results of every job
+ * that was seen to be DONE are found.
+ *
+ * Read units: 1 for the batch, and 1 for each named job. Without names, 0.1 for each KB of its jobs
+ * and, if the index lags, 1 for each job.
  */
-export function listResultsKeys(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-): (userId: string, batchId: string, jobIds?: string[]) => Promise<ReadonlyMap<string, string> | undefined> {
-  const batchOf = getBatch(client, tables);
-  const jobsOf = selectJobs(client, tables);
-  const indexed = async (userId: string, batchId: string) => {
-    const items = await queryAll(client, {
-      table: tables.Jobs,
-      index: 'by_batch',
-      partition: { user_id: userId, batch_id: batchId },
-      sortKey: 'creation_order',
-      range: 'all',
-      consistent: false,
-    });
-    return items.map((item) => storedRow(JobWithResults, item));
-  };
-  return async (userId, batchId, jobIds) => {
-    const [batch, found] = await Promise.all([
-      batchOf(userId, batchId),
-      jobIds === undefined
-        ? indexed(userId, batchId)
-        : jobsOf(userId, batchId, { id: jobIds }).then(({ jobs }) => jobs),
-    ]);
-    if (batch === undefined) return undefined;
-    const isCurrent = jobIds !== undefined || countsAgree(batch, found);
-    const jobs = isCurrent ? found : (await jobsOf(userId, batchId, {})).jobs;
-    return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
-  };
+export async function listResultsKeys(
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  of: BatchOfUser,
+  jobIds?: string[],
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const [batch, found] = await Promise.all([
+    getBatch(db, of.userId, of.batchId),
+    jobIds === undefined ? indexedJobs(db, of) : selectJobs(db, of, { id: jobIds }).then(({ jobs }) => jobs),
+  ]);
+  if (batch === undefined) return undefined;
+  const isCurrent = jobIds !== undefined || countsAgree(batch, found);
+  const jobs = isCurrent ? found : (await selectJobs(db, of, {})).jobs;
+  return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
 }
 
-export interface ResultsDocuments {
+/** A batch's jobs as an index knows them: it may lag. */
+async function indexedJobs(
+  db: Db<'Jobs'>,
+  { userId, batchId }: BatchOfUser,
+): Promise<z.infer<typeof JobWithResults>[]> {
+  const items = await queryAll(db, {
+    table: 'Jobs',
+    index: 'by_batch',
+    partition: { user_id: userId, batch_id: batchId },
+    sortKey: 'creation_order',
+    range: 'all',
+    consistent: false,
+  });
+  return items.map((item) => storedRow(JobWithResults, item));
+}
+
+interface ResultsDocuments {
   /** The JSON text of each document as it was uploaded, by job, in the order of the keys. */
   readonly documents: ReadonlyMap<string, string>;
   /** Jobs whose results were never uploaded. */
@@ -71,83 +72,98 @@ export interface ResultsDocuments {
 const parallelReads = 32;
 
 /**
- * How often an object is read whose content breaks off on its way. The SDK itself repeats only what
- * fails before that.
+ * Attempts to read an object whose content breaks off. The SDK itself repeats only what fails
+ * before the content arrives.
  */
 const bodyAttempts = 3;
 
+/** Which documents to read, and how many bytes of them. */
+interface ResultsRead {
+  readonly userId: string;
+  /** By their jobs. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly maxBytes: number;
+}
+
 /**
- * The function that reads results documents from the bucket, by the keys of their jobs; undefined
- * when together they have more than `maxBytes`. Sizes come before contents: nothing beyond that
- * limit is downloaded. One GET of S3 for each document.
- *
- * The returned function throws CorruptData for a key that is not below the user's own prefix.
+ * Reads results documents from the bucket, by the keys of their jobs; undefined when together they
+ * have more than `maxBytes`. Sizes are read before contents, so nothing beyond that limit is
+ * downloaded. One GET of S3 for each document. Throws CorruptData for a key outside the user's own
+ * prefix.
  */
-export function readResults(
-  bucket: string,
-  client = s3Client(),
-): (userId: string, keys: ReadonlyMap<string, string>, maxBytes: number) => Promise<ResultsDocuments | undefined> {
-  return async (userId, keys, maxBytes) => {
-    const texts = new Map<string, string>();
-    const unreadable = new Set<string>();
-    const waiting = keys.entries();
-    const end = new AbortController();
-    let bytes = 0;
-
-    const readWaiting = async () => {
-      for (const [jobId, key] of waiting) {
-        if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not below the prefix of their owner.');
-        await readDocument(jobId, key);
-      }
-    };
-    const readDocument = async (jobId: string, key: string) => {
-      for (let attempt = 1; ; attempt++) {
-        const object = await openObject(key);
-        if (object === undefined) return;
-        if (attempt === 1) bytes += object.length;
-        if (bytes > maxBytes) throw new TooManyBytes();
-        try {
-          const text = documentText(await object.content());
-          if (text === undefined) unreadable.add(jobId);
-          else texts.set(jobId, text);
-          return;
-        } catch (error) {
-          if (!(error instanceof DependencyFailed) || attempt === bodyAttempts) throw error;
-        }
-      }
-    };
-    const openObject = async (Key: string) => {
-      const command = new GetObjectCommand({ Bucket: bucket, Key });
-      const { ContentLength: length, Body } = await unlessMissing(client.send(command, { abortSignal: end.signal }));
-      if (Body === undefined) return undefined;
-      addAbortSignal(end.signal, Body as Readable);
-      if (length === undefined) throw new DependencyFailed('S3 did not say how long an object is.');
-      const content = () => Body.transformToByteArray().catch(brokenOff);
-      return { length, content };
-    };
-
-    try {
-      await Promise.all(Array.from({ length: parallelReads }, readWaiting));
-    } catch (error) {
-      if (error instanceof TooManyBytes) return undefined;
-      throw error;
-    } finally {
-      end.abort();
+export async function readResults(
+  bucket: ResultsBucket,
+  { userId, keys, maxBytes }: ResultsRead,
+): Promise<ResultsDocuments | undefined> {
+  const reading: Reading = { bucket, maxBytes, bytes: 0, end: new AbortController() };
+  const texts = new Map<string, string>();
+  const unreadable = new Set<string>();
+  const waiting = keys.entries();
+  const readWaiting = async () => {
+    for (const [jobId, key] of waiting) {
+      if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not below the prefix of their owner.');
+      const content = await readDocument(reading, key);
+      if (content === undefined) continue;
+      const text = documentText(content);
+      if (text === undefined) unreadable.add(jobId);
+      else texts.set(jobId, text);
     }
-    const jobIds = [...keys.keys()];
-    return {
-      documents: new Map(jobIds.filter((id) => texts.has(id)).map((id) => [id, texts.get(id) as string])),
-      missing: jobIds.filter((id) => !texts.has(id) && !unreadable.has(id)),
-      unreadable: jobIds.filter((id) => unreadable.has(id)),
-    };
   };
+  try {
+    await Promise.all(Array.from({ length: parallelReads }, readWaiting));
+  } catch (error) {
+    if (error instanceof TooManyBytes) return undefined;
+    throw error;
+  } finally {
+    reading.end.abort();
+  }
+  const jobIds = [...keys.keys()];
+  return {
+    documents: new Map(jobIds.filter((id) => texts.has(id)).map((id) => [id, texts.get(id) as string])),
+    missing: jobIds.filter((id) => !texts.has(id) && !unreadable.has(id)),
+    unreadable: jobIds.filter((id) => unreadable.has(id)),
+  };
+}
+
+/** What the reads of one call share. */
+interface Reading {
+  readonly bucket: ResultsBucket;
+  readonly maxBytes: number;
+  /** Of the documents whose sizes are known. */
+  bytes: number;
+  readonly end: AbortController;
+}
+
+/** The content of a document, read again where it breaks off; undefined where there is none. */
+async function readDocument(reading: Reading, key: string): Promise<Uint8Array | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const object = await openObject(reading, key);
+    if (object === undefined) return undefined;
+    if (attempt === 1) reading.bytes += object.length;
+    if (reading.bytes > reading.maxBytes) throw new TooManyBytes();
+    try {
+      return await object.body.transformToByteArray().catch(brokenOff);
+    } catch (error) {
+      if (!(error instanceof DependencyFailed) || attempt === bodyAttempts) throw error;
+    }
+  }
+}
+
+async function openObject({ bucket, end }: Reading, Key: string) {
+  const command = new GetObjectCommand({ Bucket: bucket.name, Key });
+  const call = bucket.client.send(command, { abortSignal: end.signal });
+  const { ContentLength: length, Body: body } = await unlessMissing(call);
+  if (body === undefined) return undefined;
+  addAbortSignal(end.signal, body as Readable);
+  if (length === undefined) throw new DependencyFailed('S3 did not say how long an object is.');
+  return { length, body };
 }
 
 class TooManyBytes extends Error {}
 
 /**
- * Answers with nothing for an object that does not exist. To a role that may not list the bucket,
- * S3 calls it AccessDenied.
+ * Returns an empty answer for an object that does not exist. S3 reports AccessDenied for it to a
+ * role that may not list the bucket.
  */
 async function unlessMissing<Answer extends object>(call: Promise<Answer>): Promise<Partial<Answer>> {
   try {
@@ -172,22 +188,4 @@ function documentText(content: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * A read takes at most 3 attempts of 2 s each; so does the content of an object that stops on its
- * way.
- */
-function s3Client(): S3Client {
-  return new S3Client({
-    maxAttempts: 3,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 2_000,
-      throwOnRequestTimeout: true,
-      socketTimeout: 2_000,
-    },
-  });
 }

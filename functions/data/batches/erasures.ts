@@ -1,25 +1,22 @@
 /** Erases what users put into a batch, and what came of it; its numbered rows stay. */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { requireFound, Unfinished } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
-import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { batchDelete } from '../dynamodb/batch-delete.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { batchGet, getRow, queryAll } from '../dynamodb/reads.ts';
-import { commitTask, type LifecycleOptions, writeContext } from '../lifecycle/commit-tasks.ts';
+import { WritePace } from '../dynamodb/write-pace.ts';
+import { commitTask } from '../lifecycle/commit-tasks.ts';
 import { beginErasing, endErasing, eraseJobs, hasComeToRest, notEnded } from '../lifecycle/erase.ts';
+import type { LifecycleDb, LifecycleTable } from '../lifecycle/lifecycle-db.ts';
+import { recoveryDelaySeconds, type ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { processedEventKey } from '../lifecycle/transaction.ts';
+import type { BatchOfUser } from '../rows/batches.ts';
 import { listJobIds } from '../rows/jobs.ts';
 import { stopAttempts } from '../webhooks/webhook-attempts.ts';
-import type { ResultsOfJobs } from './erase-results.ts';
-
-type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'> &
-  Partial<TableNames<'WebhookAttempts' | 'Usage'>>;
-
-interface ErasureOptions extends LifecycleOptions {
-  readonly eraseResults: (userId: string, results: ResultsOfJobs) => Promise<void>;
-}
+import { eraseResults } from './erase-results.ts';
 
 /** As many as BatchGetItem takes. */
 const jobsInPart = 100;
@@ -28,7 +25,7 @@ const jobsInPart = 100;
 const reservedMilliseconds = 6_000;
 
 /**
- * The function that erases the content of a batch that has ended, and returns its row:
+ * Erases the content of a batch that has ended, and returns its row:
  *
  * 1. Messages to its webhook that are under way are stopped: their attempts are what is left.
  * 2. Its row loses its content and says `erasing`. From then on events change nothing of it.
@@ -36,8 +33,8 @@ const reservedMilliseconds = 6_000;
  *    their sequences and results, and the content of their rows. Results go before their keys.
  * 4. Once no job has content, `erasing` goes.
  *
- * An erased batch stays as it is. `beforeMultiTransaction` is awaited before all that, whatever it
- * takes: links for uploads outlive their leases by minutes, so the results are looked for again
+ * An erased batch stays as it is. The recovery is scheduled before all that, whatever it takes:
+ * links for uploads outlive their leases by minutes, so the results are looked for again
  * (finishErasure). A call that dies or throws Unfinished is repeated, or finished so.
  *
  * Throws NotFound; IllegalTransition while the batch or a job of it has not ended; Unfinished.
@@ -45,86 +42,97 @@ const reservedMilliseconds = 6_000;
  * Costs for each job: 4 to 10 write units; 2 read units for each 4 KB of its row; one listing of
  * the bucket, or less beyond 500 jobs. Half a read unit for each 4 KB of remembered calls.
  */
-export function eraseBatch(
-  client: DynamoDBDocumentClient,
-  tables: Tables,
-  { eraseResults, ...options }: ErasureOptions,
-): (userId: string, batchId: string) => Promise<BatchRow> {
-  const { newPace, ...context } = writeContext(client, tables, options);
-  const { lists, now } = context;
-  const jobIdsOf = listJobIds(client, tables, lists);
-  const rowOf = (userId: string, id: string) =>
-    getRow(client, {
-      table: tables.Batches,
-      key: { user_id: userId, id },
-      schema: BatchRow,
-    });
-
-  return async (userId, batchId) => {
-    const before = requireFound(await rowOf(userId, batchId), 'batch');
-    if (before.erased_at !== null && before.erasing === undefined) return before;
-    if (before.erased_at === null) {
-      if (!hasComeToRest(before)) throw notEnded();
-      await options.beforeMultiTransaction?.(userId, batchId);
-      if (before.webhook !== null)
-        await stopAttempts(client, tables, { user_id: userId, batch_id: batchId, now: now() });
-    }
-    const pace = newPace();
-    const commit = (changes: Parameters<typeof commitTask>[1]['changes']) =>
-      commitTask({ ...context, newPace, pace, userId }, { changes });
-    await commit([beginErasing(lists, { batchId, now: fromMilliseconds(now()) })]);
-    await forgetCalls(userId, batchId);
-    await batchDelete(client, tables.Sequences, [{ user_id: userId, id: batchId }]);
-    const jobIds = await jobIdsOf(userId, batchId);
-    for (let at = 0; at < jobIds.length; at += jobsInPart) {
-      if (pace.isOver(reservedMilliseconds)) throw new Unfinished();
-      const left = await erasePart(userId, jobIds.slice(at, at + jobsInPart));
-      await commit(eraseJobs(lists, { batchId, jobIds: left }));
-    }
-    const { batches } = await commit([endErasing(lists, batchId)]);
-    return batches.get(batchId) as BatchRow;
-  };
-
-  /** Erases what jobs have outside of their rows. Returns those whose rows have content. */
-  async function erasePart(userId: string, jobIds: readonly string[]): Promise<string[]> {
-    const keys = jobIds.map((id) => ({ user_id: userId, id }));
-    const attributes = ['id', 'results_key', 'erased_at'];
-    const rows = await batchGet(client, { table: tables.Jobs, keys, consistent: true, attributes });
-    const left = rows.filter(({ erased_at }) => erased_at === undefined);
-    const ids = left.map(({ id }) => String(id));
-    await batchDelete(
-      client,
-      tables.Sequences,
-      keys.filter(({ id }) => ids.includes(id)),
-    );
-    await eraseResults(userId, { jobIds: ids, keys: left.flatMap(({ results_key }) => results_key ?? []) });
-    return ids;
+export async function eraseBatch(
+  db: Db<LifecycleTable | 'WebhookAttempts'>,
+  bucket: ResultsBucket,
+  of: BatchOfUser,
+  scheduleRecovery?: ScheduleRecovery,
+): Promise<BatchRow> {
+  const { userId, batchId } = of;
+  const before = await getBatchRow(db, of);
+  if (before.erased_at === null) {
+    if (!hasComeToRest(before)) throw notEnded();
+    await scheduleRecovery?.(of, recoveryDelaySeconds);
+    if (before.webhook !== null) await stopAttempts(db, { user_id: userId, batch_id: batchId });
   }
+  return eraseRest(db, bucket, { ...of, before });
+}
 
-  /** What remembers that the user's calls were carried out: a repetition adds nothing now. */
-  async function forgetCalls(userId: string, batchId: string): Promise<void> {
-    const calls = await queryAll(client, {
-      table: tables.Columns,
-      partition: { user_id: userId },
-      sortKey: 'key',
-      range: { startsWith: processedEventKey('request#') },
-      attributes: ['key', 'batch_id'],
-      consistent: false,
-    });
-    const keys = calls.filter(({ batch_id }) => batch_id === batchId).map(({ key }) => ({ user_id: userId, key }));
-    await batchDelete(client, tables.Columns, keys);
+async function getBatchRow(db: Db<'Batches'>, { userId, batchId }: BatchOfUser): Promise<BatchRow> {
+  const key = { user_id: userId, id: batchId };
+  return requireFound(await getRow(db, { table: 'Batches', key, schema: BatchRow }), 'batch');
+}
+
+interface BegunErasure extends BatchOfUser {
+  /** The batch as it was read. */
+  readonly before: BatchRow;
+  readonly pace?: WritePace | undefined;
+}
+
+/** Erases what is left of a batch and its jobs, and returns its row. */
+async function eraseRest(
+  db: LifecycleDb,
+  bucket: ResultsBucket,
+  { userId, batchId, before, pace = new WritePace(db.clock) }: BegunErasure,
+): Promise<BatchRow> {
+  if (before.erased_at !== null && before.erasing === undefined) return before;
+  const context = { userId, pace };
+  const begin = beginErasing({ batchId, now: fromMilliseconds(db.clock.now()) });
+  await commitTask(db, context, { changes: [begin] });
+  await forgetCalls(db, { userId, batchId });
+  await batchDelete(db, 'Sequences', [{ user_id: userId, id: batchId }]);
+  const jobIds = await listJobIds(db, { userId, batchId });
+  for (let at = 0; at < jobIds.length; at += jobsInPart) {
+    if (pace.isOver(reservedMilliseconds)) throw new Unfinished();
+    const left = await erasePart(db, bucket, { userId, jobIds: jobIds.slice(at, at + jobsInPart) });
+    await commitTask(db, context, { changes: eraseJobs({ batchId, jobIds: left }) });
   }
+  const { batches } = await commitTask(db, context, { changes: [endErasing(batchId)] });
+  return batches.get(batchId) as BatchRow;
+}
+
+/** Erases what jobs have outside of their rows. Returns the jobs whose rows have content. */
+async function erasePart(
+  db: Db<'Jobs' | 'Sequences'>,
+  bucket: ResultsBucket,
+  { userId, jobIds }: { readonly userId: string; readonly jobIds: readonly string[] },
+): Promise<string[]> {
+  const keys = jobIds.map((id) => ({ user_id: userId, id }));
+  const attributes = ['id', 'results_key', 'erased_at'];
+  const rows = await batchGet(db, { table: 'Jobs', keys, consistent: true, attributes });
+  const left = rows.filter(({ erased_at }) => erased_at === undefined);
+  const ids = left.map(({ id }) => String(id));
+  const ofLeft = keys.filter(({ id }) => ids.includes(id));
+  await batchDelete(db, 'Sequences', ofLeft);
+  await eraseResults(bucket, userId, { jobIds: ids, keys: left.flatMap(({ results_key }) => results_key ?? []) });
+  return ids;
+}
+
+/** What remembers that the user's calls were carried out: a repetition adds nothing now. */
+async function forgetCalls(db: Db<'Columns'>, { userId, batchId }: BatchOfUser): Promise<void> {
+  const calls = await queryAll(db, {
+    table: 'Columns',
+    partition: { user_id: userId },
+    sortKey: 'key',
+    range: { startsWith: processedEventKey('request#') },
+    attributes: ['key', 'batch_id'],
+    consistent: false,
+  });
+  const keys = calls.filter(({ batch_id }) => batch_id === batchId).map(({ key }) => ({ user_id: userId, key }));
+  await batchDelete(db, 'Columns', keys);
 }
 
 /**
- * The function that finishes the erasure of a batch where its call died, and deletes the results
- * that were uploaded since: call it when no link for an upload is valid any more.
+ * Finishes an erasure that has begun, where its call died, and deletes the results that were
+ * uploaded since: call it when no link for an upload is valid any more. By default at the pace of a
+ * request.
  */
-export function finishErasure(client: DynamoDBDocumentClient, tables: Tables, options: ErasureOptions) {
-  const erase = eraseBatch(client, tables, options);
-  const jobIdsOf = listJobIds(client, tables, options.lists);
-  return async (userId: string, batchId: string): Promise<void> => {
-    await erase(userId, batchId);
-    await options.eraseResults(userId, { jobIds: await jobIdsOf(userId, batchId), keys: [] });
-  };
+export async function finishErasure(
+  db: LifecycleDb,
+  bucket: ResultsBucket,
+  of: BatchOfUser,
+  pace?: WritePace,
+): Promise<void> {
+  await eraseRest(db, bucket, { ...of, pace, before: await getBatchRow(db, of) });
+  await eraseResults(bucket, of.userId, { jobIds: await listJobIds(db, of), keys: [] });
 }

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition, InvalidInput, requireFound } from '../../errors.ts';
 import type { Batch, BatchWithJobs } from '../../schemas/batch.ts';
 import type { Claims } from '../../schemas/claims.ts';
@@ -12,16 +11,17 @@ import { sequenceText } from '../../schemas/sequence.ts';
 import { lowerPriority } from '../../schemas/values.ts';
 import { parseStoredObject } from '../../values/json-text.ts';
 import { derivedUuid } from '../../values/uuid.ts';
-import type { LifecycleOptions } from '../lifecycle/commit-tasks.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from '../lifecycle/draft.ts';
 import { requireContent } from '../lifecycle/erase.ts';
 import {
-  type CreationTables,
+  type CreationDb,
   callsBefore,
   type RequestedCreation,
   requestCreation,
 } from '../lifecycle/request-creation.ts';
-import { batchOf, getBatch } from '../rows/batches.ts';
+import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
+import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
 import { getGzippedSequences } from '../rows/sequences.ts';
 import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -29,77 +29,92 @@ import { selectJobs } from './selected-jobs.ts';
 /** As many jobs as one call creates. */
 const maxJobs = 5_000;
 
+/** A closed batch, and which of its jobs to run again. */
+interface RebatchSource {
+  readonly batchId: string;
+  readonly query: RebatchQuery;
+}
+
 /**
- * The function that creates a batch of those jobs of a closed batch that a query selects, with
- * their variables, runs and sequences; batch and jobs name what they repeat (`parent_id`). All else
- * is the source's, but for the priority, which the token bounds. The answer shows up to 100 jobs.
+ * Creates a batch from the jobs of a closed batch that a query selects, with their variables, runs
+ * and sequences. The new batch and its jobs name what they repeat (`parent_id`). Everything else is
+ * copied from the source, but the token bounds the priority. The answer shows up to 100 jobs.
+ *
+ * The same idempotency key for the same batch and query within 15 days answers with the same batch,
+ * even if the source's jobs have changed since.
  *
  * Throws NotFound when the user has no such batch; IllegalTransition when it is open or erased;
  * InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token does not
- * name its project. The same idempotency key for the same batch and query within 15 days answers
- * with the same batch, whatever has become of the source's jobs; for another, it throws
- * AlreadyExists.
+ * name its project; AlreadyExists when the key was used for another batch or query.
+ *
  * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
  */
-export function rebatch(
-  client: DynamoDBDocumentClient,
-  tables: CreationTables,
-  options: LifecycleOptions = {},
-): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
-  const get = getBatch(client, tables);
-  const select = selectJobs(client, tables, options.lists);
-  const sequencesOf = getGzippedSequences(client, tables);
-  const remembered = callsBefore(client, tables);
-  const createRows = requestCreation(client, tables, options);
-  return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
-    const source = requireFound(await get(userId, sourceId), 'batch');
-    requireContent(source);
-    if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
-    requireProject(claims, source.project_id);
-    if (idempotencyKey === undefined) {
-      const { jobs } = await select(userId, sourceId, query);
-      return create(userId, { source, jobs, claims, batchId: randomUUID() });
-    }
-    const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
-    const request = { id: `request#${batchId}`, digest: digestOf([sourceId, query]) };
-    const createOf = ({ jobs, choice = packPlaces(jobs) }: Choice) =>
-      create(userId, { source, jobs, claims, batchId, request: { ...request, choice } });
-    const before = await chosenBefore(userId, sourceId, request);
-    if (before !== undefined) return createOf(before);
-    try {
-      return await createOf(await select(userId, sourceId, query));
-    } catch (error) {
-      if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
-      // The same call may have begun meanwhile, with other jobs of the source.
-      const meanwhile = await chosenBefore(userId, sourceId, request);
-      if (meanwhile === undefined) throw error;
-      return createOf(meanwhile);
-    }
-  };
-
-  /** Creates the batch of these jobs, and shows it. */
-  async function create(userId: string, repetition: Repetition): Promise<BatchWithJobs> {
-    const { source, jobs } = repetition;
-    requireSome(jobs);
-    const stored = await sequencesOf(userId, [source.id, ...jobs.map(({ id }) => id)]);
-    const rows = await createRows(userId, creationOf(repetition, stored));
-    const sequence = stored.get(source.id);
-    const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
-    return withJobs(batch, rows.jobs);
+export async function rebatch(
+  db: CreationDb,
+  { userId, claims, idempotencyKey }: CreationCall,
+  { batchId: sourceId, query }: RebatchSource,
+  scheduleRecovery?: ScheduleRecovery,
+): Promise<BatchWithJobs> {
+  const source = requireFound(await getBatch(db, userId, sourceId), 'batch');
+  requireContent(source);
+  if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
+  requireProject(claims, source.project_id);
+  const of = { userId, batchId: sourceId };
+  if (idempotencyKey === undefined) {
+    const { jobs } = await selectJobs(db, of, query);
+    return createRepetition(db, userId, { source, jobs, claims, batchId: randomUUID() }, scheduleRecovery);
   }
-
-  /**
-   * The jobs that the call chose when it was made before; undefined when it was not. Throws
-   * AlreadyExists where another call had its key.
-   */
-  async function chosenBefore(userId: string, sourceId: string, request: ProcessedCall): Promise<Choice | undefined> {
-    const calls = await remembered(userId, request);
-    const choice = calls.find((call) => call.choice !== undefined)?.choice;
-    if (choice === undefined) return undefined;
-    const places = new Set(unpackPlaces(choice));
-    const { jobs } = await select(userId, sourceId, {});
-    return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
+  const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
+  const request = { id: `request#${batchId}`, digest: digestOf([sourceId, query]) };
+  const repetitionOf = ({ jobs, choice = packPlaces(jobs) }: Choice): Repetition => ({
+    ...{ source, jobs, claims, batchId },
+    request: { ...request, choice },
+  });
+  const before = await chosenBefore(db, of, request);
+  if (before !== undefined) return createRepetition(db, userId, repetitionOf(before), scheduleRecovery);
+  try {
+    const chosen = repetitionOf(await selectJobs(db, of, query));
+    return await createRepetition(db, userId, chosen, scheduleRecovery);
+  } catch (error) {
+    if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
+    // The same call may have begun meanwhile, with other jobs of the source.
+    const meanwhile = await chosenBefore(db, of, request);
+    if (meanwhile === undefined) throw error;
+    return createRepetition(db, userId, repetitionOf(meanwhile), scheduleRecovery);
   }
+}
+
+/** Creates the batch of these jobs, and shows it. */
+async function createRepetition(
+  db: CreationDb,
+  userId: string,
+  repetition: Repetition,
+  scheduleRecovery?: ScheduleRecovery,
+): Promise<BatchWithJobs> {
+  const { source, jobs } = repetition;
+  requireSome(jobs);
+  const stored = await getGzippedSequences(db, userId, [source.id, ...jobs.map(({ id }) => id)]);
+  const rows = await requestCreation(db, userId, creationOf(repetition, stored), scheduleRecovery);
+  const sequence = stored.get(source.id);
+  const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
+  return withJobs(batch, rows.jobs);
+}
+
+/**
+ * The jobs of the source that the call chose when it was made before; undefined when it was not.
+ * Throws AlreadyExists where another call had its key.
+ */
+async function chosenBefore(
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  of: BatchOfUser,
+  request: ProcessedCall,
+): Promise<Choice | undefined> {
+  const calls = await callsBefore(db, of.userId, request);
+  const choice = calls.find((call) => call.choice !== undefined)?.choice;
+  if (choice === undefined) return undefined;
+  const places = new Set(unpackPlaces(choice));
+  const { jobs } = await selectJobs(db, of, {});
+  return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
 }
 
 /** Jobs to run again, in their order; packed where a call has remembered them. */

@@ -1,13 +1,12 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { JobRow } from '../../schemas/job.ts';
 import type { CancelJobsQuery, RebatchQuery } from '../../schemas/job-selection.ts';
-import type { TableNames } from '../../tables.ts';
-import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
+import type { BatchOfUser } from '../rows/batches.ts';
 import { listJobIds } from '../rows/jobs.ts';
 
-export interface SelectedJobs {
+interface SelectedJobs {
   /** In creation order. */
   readonly jobs: readonly JobRow[];
   /** Ids that the query names and the batch does not have. */
@@ -15,24 +14,24 @@ export interface SelectedJobs {
 }
 
 /**
- * The function that reads the jobs of a batch that a query selects; its times are of creation.
- * Strongly consistent. Read units: one for each 4 KB of each job that the query names by its id;
- * without ids, of each that it selects, and what listJobIds takes.
+ * The jobs of a batch that a query selects; the query's times are times of creation. Strongly
+ * consistent.
+ *
+ * Read units: one for each 4 KB of each job that the query names by its id. Without ids, one for
+ * each 4 KB of each selected job, and what listJobIds takes.
  */
-export function selectJobs(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs' | 'Columns'>,
-  lists: OwnerLists = ownerLists,
-): (userId: string, batchId: string, query: CancelJobsQuery | RebatchQuery) => Promise<SelectedJobs> {
-  const idsOf = listJobIds(client, tables, lists);
-  return async (userId, batchId, query) => {
-    const wanted = new Set<string>(query.id ?? (await idsOf(userId, batchId, query)));
-    const keys = Array.from(wanted, (id) => ({ user_id: userId, id }));
-    const items = await batchGet(client, { table: tables.Jobs, keys, consistent: true });
-    const rows = items.map((item) => storedRow(JobRow, item)).filter(({ batch_id }) => batch_id === batchId);
-    const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
-    return { jobs, unknown: [...wanted.difference(new Set(rows.map(({ id }) => id)))] };
-  };
+export async function selectJobs(
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  of: BatchOfUser,
+  query: CancelJobsQuery | RebatchQuery,
+): Promise<SelectedJobs> {
+  const { userId, batchId } = of;
+  const wanted = new Set<string>(query.id ?? (await listJobIds(db, of, query)));
+  const keys = Array.from(wanted, (id) => ({ user_id: userId, id }));
+  const items = await batchGet(db, { table: 'Jobs', keys, consistent: true });
+  const rows = items.map((item) => storedRow(JobRow, item)).filter(({ batch_id }) => batch_id === batchId);
+  const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
+  return { jobs, unknown: [...wanted.difference(new Set(rows.map(({ id }) => id)))] };
 }
 
 function matches(job: JobRow, query: CancelJobsQuery & Pick<RebatchQuery, 'status'>): boolean {

@@ -108,7 +108,7 @@ export function* columnEdits(
   }
 }
 
-/** At least `length` values, with nulls and zeros for those that are missing. */
+/** At least `length` values; missing ones are nulls and zeros. */
 function padded(column: Column, values: readonly ColumnValue[], length: number): ColumnValue[] {
   const filler = column.kind === 'uuid' ? '00000000-0000-0000-0000-000000000000' : null;
   return Array.from({ length: Math.max(length, values.length) }, (_, index) => values[index] ?? filler);

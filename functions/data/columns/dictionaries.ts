@@ -9,9 +9,6 @@
  * Part of the stored format: what is written today must be read by every later release.
  */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CorruptData } from '../../errors.ts';
-import { type KeyRange, queryAll } from '../dynamodb/reads.ts';
 import { type BlockEdit, blockKey } from './column-items.ts';
 import type { Dictionaries } from './facets.ts';
 import type { Head, StoredHead } from './head.ts';
@@ -20,7 +17,8 @@ import type { ListDescription } from './list-description.ts';
 /** The part of their keys where columns and sets have their own `key`. */
 export const dictionariesKey = 'texts';
 
-function dictionariesPrefix(list: ListDescription): string {
+/** Begins the keys of all blocks of texts. */
+export function dictionariesPrefix(list: ListDescription): string {
   return `${list.key}#${dictionariesKey}#`;
 }
 
@@ -88,45 +86,5 @@ function unpackTexts({ textsPerBlock }: ListDescription, bytes: unknown): string
     return isSound && texts.every((text) => typeof text === 'string') ? texts : undefined;
   } catch {
     return undefined;
-  }
-}
-
-interface DictionaryReads extends Pick<KeyRange, 'table' | 'consistent'> {
-  readonly client: DynamoDBDocumentClient;
-  readonly userId: string;
-  readonly list: ListDescription;
-}
-
-/**
- * All texts of all dictionaries of the head. Costs nothing where the head has them; otherwise a
- * query for all blocks, about 42 bytes for each text of a UUID's length. Throws CorruptData when
- * one is missing also in a strongly consistent answer.
- */
-export async function readDictionaries(
-  { client, userId, list, consistent, ...reads }: DictionaryReads,
-  head: StoredHead,
-): Promise<Dictionaries> {
-  if (head.dictionary_blocks === undefined) return head.dictionaries;
-  const dictionaries = (await readBlocks(consistent)) ?? (consistent ? undefined : await readBlocks(true));
-  if (dictionaries !== undefined) return dictionaries;
-  throw new CorruptData(`Texts of a user's ${list.table} are missing: npm run repair -- --fix finds them again.`);
-
-  async function readBlocks(consistent: boolean): Promise<Dictionaries | undefined> {
-    const items = await queryAll(client, {
-      ...reads,
-      partition: { user_id: userId },
-      sortKey: 'key',
-      range: { startsWith: dictionariesPrefix(list) },
-      attributes: ['key', 'v'],
-      consistent,
-    });
-    const bytes = new Map(items.map(({ key, v }) => [String(key), v]));
-    const found: Record<string, readonly string[]> = {};
-    for (const attribute of Object.keys({ ...head.dictionaries, ...head.dictionary_blocks })) {
-      const texts = textsOf(list, attribute, head, (key) => bytes.get(key));
-      if (texts === undefined) return undefined;
-      found[attribute] = texts;
-    }
-    return found;
   }
 }

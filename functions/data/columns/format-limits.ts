@@ -1,6 +1,6 @@
 /**
- * Relations between the numbers of a description on which correctness and costs rest. They are
- * checked when a function starts, so that no release can run without them.
+ * Relations between the numbers of a description on which correctness and costs rest. A unit test
+ * (stored-format.test.ts) checks them: at each cold start they would cost a quarter of it.
  */
 
 import { blockKey, columnPrefix, packColumn } from './column-items.ts';
@@ -9,14 +9,14 @@ import type { Column, FacetColumn, ListDescription } from './list-description.ts
 import { isSummarized } from './summary.ts';
 
 /** A write unit: DynamoDB counts names and values. */
-export const maxItemBytes = 1_024;
+const maxItemBytes = 1_024;
 
 /** A transaction has at most 100 items: the blocks of a segment and their summary. */
 const maxBlocksInSegment = 99;
 
 /**
- * A query computes what it needs of a facet code once, in a table of up to so many codes (see
- * `tabulate`). Larger codes are computed for each row, which is six times as slow.
+ * A query computes what it needs of a facet code once, in a table of up to this number of codes
+ * (see `tabulate`). Larger codes are computed for each row, which is six times as slow.
  */
 export const maxTabulatedCodes = 2 ** 22;
 

@@ -12,7 +12,6 @@ import { Count, Timestamp } from '../../schemas/values.ts';
 import type { Dictionaries } from './facets.ts';
 import { type Column, describedAttributes, type Facet, type ListDescription } from './list-description.ts';
 
-/** The head as it is stored. */
 export const StoredHead = z.object({
   /**
    * Fingerprint of the description that the owner's columns and sets were written by (see

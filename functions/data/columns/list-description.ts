@@ -25,18 +25,18 @@ interface Blocks {
 }
 
 /** Whole numbers from 0, or null, also where the row lacks the attribute. */
-export interface IntegerColumn extends Blocks {
+interface IntegerColumn extends Blocks {
   readonly kind: 'integer';
   readonly attribute: string;
 }
 
 /** Canonical timestamps, or null, as microseconds. */
-export interface TimeColumn extends Blocks {
+interface TimeColumn extends Blocks {
   readonly kind: 'time';
   readonly attribute: string;
 }
 
-export interface UuidColumn extends Blocks {
+interface UuidColumn extends Blocks {
   readonly kind: 'uuid';
   readonly attribute: string;
 }
@@ -107,12 +107,11 @@ export interface ListDescription {
   readonly key: string;
   readonly table: 'Batches' | 'Jobs';
   /**
-   * The tail (tail.ts) holds at most so many rows: as many as fit into a write unit with the head.
+   * The largest number of rows in the tail (tail.ts): as many as fit into a write unit with the
+   * head.
    */
   readonly rowsInTail: number;
-  /**
-   * So many texts of a dictionary leave the head together: as many UUIDs as fit into a write unit.
-   */
+  /** Texts of a dictionary that leave the head together: as many UUIDs as fit into a write unit. */
   readonly textsPerBlock: number;
   /**
    * Rows that one summary counts (summary.ts): a multiple of every column's `rowsPerBlock`, except
@@ -120,7 +119,7 @@ export interface ListDescription {
    * blocks, so that one transaction can seal it.
    */
   readonly rowsPerSegment: number;
-  /** The time index (time-index.ts) has an entry for each so many rows. */
+  /** Rows for each entry of the time index (time-index.ts). */
   readonly rowsPerTimeEntry: number;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;

@@ -5,9 +5,8 @@
 
 import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
+import { defaultsOf } from '../../schemas/stored-row.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
-import { defaultsOf } from '../dynamodb/stored-row.ts';
-import { requireFormatLimits } from './format-limits.ts';
 import type { ListDescription } from './list-description.ts';
 
 export const batchList = {
@@ -87,13 +86,15 @@ export const jobList = {
   rowDefaults: defaultsOf(JobRow),
 } as const satisfies ListDescription;
 
-requireFormatLimits(batchList);
-requireFormatLimits(jobList);
-
-/** Both lists of an owner; they are written and recounted together. */
-export interface OwnerLists {
-  readonly batch: ListDescription;
-  readonly job: ListDescription;
+/** The formats of both lists of an owner, which are written and recounted together. */
+export interface OwnerFormats {
+  readonly batch: ListDescription & { readonly table: 'Batches' };
+  readonly job: ListDescription & { readonly table: 'Jobs' };
 }
 
-export const ownerLists: OwnerLists = { batch: batchList, job: jobList };
+export const ownerFormats: OwnerFormats = { batch: batchList, job: jobList };
+
+/** The formats in which a database's lists are stored: this release's formats, except in tests. */
+export function formatsOf({ formats = ownerFormats }: { readonly formats?: OwnerFormats | undefined }): OwnerFormats {
+  return formats;
+}

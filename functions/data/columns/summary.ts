@@ -2,10 +2,10 @@
  * Summaries: what a query needs to know of many old rows without reading their values. The rows are
  * cut into segments; for each segment and column of numbers there may be one summary item.
  *
- * The rule that makes a summary right whenever it is there: it is written in one transaction that
- * seals every block of the segment, conditional on the bytes it was made from; and a change of a
- * sealed block deletes the summary in the same transaction. So a summary says what the blocks say.
- * It may be missing at any time: then the blocks are read.
+ * A summary agrees with its blocks whenever it is there, by this rule: one transaction writes it
+ * and seals every block of the segment, conditional on the bytes it was made from. A change of a
+ * sealed block deletes the summary in the same transaction. A summary may be missing at any time:
+ * then the blocks are read.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -13,7 +13,7 @@
 import { blockKey, columnPrefix } from './column-items.ts';
 import type { Column, ListDescription } from './list-description.ts';
 
-/** So many rows have values from `low` to `high`, both inclusive; null: no value. */
+/** The number of rows with values from `low` to `high`, both inclusive; null: no value. */
 export interface Cell {
   readonly low: number | null;
   readonly high: number | null;
@@ -50,10 +50,12 @@ function join(cells: readonly Cell[]): Cell[] {
 const kinds = { points: 1, spans: 2 } as const;
 
 /**
- * Layout: 1 byte for the kind (points: every cell has one value; spans), then whole numbers of 7
- * bits a byte, low ones first, the highest bit set where a number goes on: how many cells have
- * values, how many rows have none; and for each of these cells the distance of `low` from the one
- * before (from 0), for spans that of `high` from `low`, and the count.
+ * Layout:
+ * - 1 byte for the kind: points, where every cell has one value, or spans;
+ * - then whole numbers of 7 bits a byte, low ones first, with the highest bit set if a number goes
+ *   on: the number of cells that have values, the number of rows without one;
+ * - for each of these cells the distance of `low` from the one before (from 0 for the first), for
+ *   spans the distance of `high` from `low`, and the count.
  */
 export function packSummary(cells: readonly Cell[]): Uint8Array {
   const valued = cells.filter((cell): cell is ValuedCell => cell.low !== null);
@@ -129,8 +131,8 @@ export function blocksOfSegment(list: ListDescription, column: Column, segment: 
 }
 
 /**
- * How many segments, from the oldest on, may be sealed, with so many rows in blocks: those with
- * half a segment of rows behind them. Newer rows change too often.
+ * The number of segments, from the oldest on, that may be sealed with this number of rows in
+ * blocks: a segment needs half a segment of rows behind it. Newer rows change too often.
  */
 export function sealableSegments({ rowsPerSegment }: ListDescription, rowsInBlocks: number): number {
   return Math.max(0, Math.floor((rowsInBlocks - rowsPerSegment / 2) / rowsPerSegment));

@@ -1,6 +1,6 @@
 /**
- * The tail: the values of an owner's newest rows. The head holds them, which the creation of a row
- * writes anyway, so a new row and the changes that soon follow touch one item instead of a block of
+ * The tail: the values of an owner's newest rows. They are in the head, which the creation of a row
+ * writes anyway. So a new row and the changes that soon follow touch one item instead of a block of
  * every column. When the tail is full, the next row begins a new one, and the rows of the old one
  * go to the blocks together.
  *

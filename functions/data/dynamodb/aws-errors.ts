@@ -9,8 +9,9 @@ import { DependencyFailed, TimedOut, TooBusy } from '../../errors.ts';
 export class Contention extends TooBusy {}
 
 /**
- * DynamoDB throttled a call, which the SDK has repeated, or a transaction alone for the throughput
- * of its keys, which the SDK does not repeat. The last attempt was not made.
+ * DynamoDB throttled a call, and again each time the SDK repeated it. Or it throttled a transaction
+ * for the throughput of its keys alone, which the SDK does not repeat. The last attempt was not
+ * made.
  */
 export class Throttled extends Contention {}
 
@@ -18,10 +19,12 @@ export class Throttled extends Contention {}
 export class KeysThrottled extends Throttled {}
 
 /**
- * Why a part of a transaction stopped it: a code of DynamoDB, and the stored item where the request
+ * Why a part of a transaction stopped it: a code of DynamoDB, and the stored item if the request
  * asked for it.
  */
-export interface CancellationReason {
+interface CancellationReason {
+  /** The place of the part in the transaction, from 0. */
+  readonly place: number;
   readonly code: string;
   readonly item: Readonly<Record<string, unknown>> | undefined;
 }
@@ -40,9 +43,9 @@ export class TransactionCanceled extends Contention {
 }
 
 /**
- * Waits for a call of the SDK. Throws Contention, TimedOut or DependencyFailed for what may pass,
- * with the SDK's error as the cause. Other errors are mistakes of ours (a wrong request, a missing
- * right): they are thrown as they came.
+ * Waits for a call of the SDK. Throws Contention, TimedOut or DependencyFailed for errors that may
+ * pass, with the SDK's error as the cause. Other errors are mistakes of ours (a wrong request, a
+ * missing right): they are thrown unchanged.
  */
 export async function translateErrors<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {
@@ -106,9 +109,11 @@ function translateCancellation(error: Error): Error {
   const { CancellationReasons = [] } = error as {
     CancellationReasons?: readonly { Code?: string; Item?: Record<string, unknown> }[];
   };
-  const reasons = CancellationReasons.map(({ Code = 'None', Item }) => ({ code: Code, item: Item })).filter(
-    ({ code }) => code !== 'None',
-  );
+  const reasons = CancellationReasons.map(({ Code = 'None', Item }, place) => ({
+    place,
+    code: Code,
+    item: Item,
+  })).filter(({ code }) => code !== 'None');
   const mayPass = reasons.every(
     ({ code }) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict' || throttling.has(code),
   );

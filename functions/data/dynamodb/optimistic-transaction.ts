@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type DynamoDBDocumentClient,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
 import { isRequestOver } from '../../runtime/request-lifetime.ts';
 import { Contention, isThrottled, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
+import type { Db } from './db.ts';
 import { retry } from './retry.ts';
+import { countFailure, type FailedCondition, StuckCondition } from './stuck-condition.ts';
 import type { WritePace } from './write-pace.ts';
 import { unitsOnHottestKey } from './write-units.ts';
 
@@ -35,9 +33,11 @@ const maxFailures = 3;
 
 const maxAttempts = 12;
 
-/** So often a transaction is sent that DynamoDB throttles: this takes 2 to 5 s. */
+/** Attempts at a transaction that DynamoDB throttles: they take 2 to 5 s. */
 const maxThrottledAttempts = 5;
-/** The shortest pause before the second of these. It doubles for each further one up to a bound. */
+/**
+ * The shortest pause before the second attempt. Each further pause is twice as long, up to a bound.
+ */
 const minPauseMilliseconds = 150;
 const maxPauseMilliseconds = 1_200;
 
@@ -46,27 +46,31 @@ const maxPauseMilliseconds = 1_200;
  * its transaction is conditional on everything it has read. After a conflict it reads and decides
  * again. Returns the result of the decision that was written.
  *
+ * A condition can never hold if it fails five times in a row although each new read found the same.
+ * Then StuckCondition is thrown, which names the item.
+ *
  * After the last attempt TooBusy is thrown. 12 attempts pause for about 2 s in all, each further
  * one for 0.25 s on average, with full jitter. A throttled transaction is repeated as it is (see
- * sendTransaction). Throttled reads are repeated twice: the SDK has repeated each.
+ * sendTransaction). Throttled reads are repeated twice, on top of the SDK's own repetitions.
  *
- * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
+ * After a timeout or an internal error of DynamoDB, the transaction may or may not have been made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
  * was made the first time. The third such error is thrown.
  *
- * With a pace, transactions keep the distance that it demands, and nothing is tried again once it
- * is over.
+ * With a pace, transactions keep the distance that it demands. Once its time is over, nothing is
+ * tried again.
  *
- * Once the request has its answer, nothing is sent: a caller that got a 504 may have repeated
- * the request.
+ * Once the request has its answer, nothing is sent: a caller that got a 504 may have repeated the
+ * request.
  */
 export function optimisticTransaction<Result>(
-  client: DynamoDBDocumentClient,
+  db: Db<never>,
   decide: () => Promise<Decision<Result>>,
   { lock, pace }: { readonly lock?: WriterLock | undefined; readonly pace?: WritePace | undefined } = {},
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
+  let failed: FailedCondition | undefined;
   const attempt = async () => {
     if (decision === undefined) {
       await pace?.wait();
@@ -76,10 +80,17 @@ export function optimisticTransaction<Result>(
     decision ??= withToken(await decide());
     const { transaction, result } = decision;
     requireRequest();
-    if (transaction !== undefined) await sendTransaction(client, transaction, pace);
+    if (transaction === undefined) return result;
+    try {
+      await sendTransaction(db, transaction, pace);
+    } catch (error) {
+      const writes = transaction.TransactItems ?? [];
+      if (error instanceof TransactionCanceled) failed = countFailure(db, error, { writes, before: failed });
+      throw error;
+    }
     return result;
   };
-  const result = retry(attempt, {
+  const result = retry(db.clock, attempt, {
     attempts: lock?.maxAttempts ?? maxAttempts,
     firstMilliseconds: 20,
     maxDelayMilliseconds: 500,
@@ -90,7 +101,7 @@ export function optimisticTransaction<Result>(
         lock?.contended();
       }
       const isRepeated = error instanceof Throttled && decision !== undefined;
-      if (isRepeated || pace?.isOver()) return false;
+      if (isRepeated || error instanceof StuckCondition || pace?.isOver()) return false;
       if (error instanceof Throttled || isUnclear(error)) return ++failures < maxFailures;
       return error instanceof Contention;
     },
@@ -108,14 +119,14 @@ function withToken<Result>({ transaction, result }: Decision<Result>): Decision<
  * it has made a transaction before. Pauses for 150 to 300 ms, then for twice as long each time, at
  * most for 2.4 s. Other errors are thrown as translateErrors throws them.
  *
- * What was throttled was not made, so the very same transaction is sent. Its token stays: should an
- * earlier attempt without an answer have been made, this one changes nothing. DynamoDB remembers
- * the token of a call that succeeded, for 10 minutes after it has ended
+ * A throttled transaction was not made, so the very same one is sent again, with the same token. If
+ * an earlier attempt whose answer was lost had been made after all, this one changes nothing.
+ * DynamoDB remembers the token of a successful call for 10 minutes after it has ended
  * (docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html, "Idempotency"),
  * far longer than a function runs.
  */
 export async function sendTransaction(
-  client: DynamoDBDocumentClient,
+  { client, clock }: Db<never>,
   transaction: TransactWriteCommandInput,
   pace?: WritePace,
 ): Promise<void> {
@@ -132,7 +143,7 @@ export async function sendTransaction(
       const pause = shortest * (1 + Math.random());
       const isLast = attempt >= maxThrottledAttempts && !pace?.hasBegun;
       if (isLast || pace?.isOver(pause)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await clock.sleep(pause);
     }
   }
 }

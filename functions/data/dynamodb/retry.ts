@@ -1,11 +1,12 @@
 import { TooBusy } from '../../errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 export interface Retry {
   /** How often the work is done at most. */
   readonly attempts: number;
   /**
-   * Upper bounds of the pause before the second attempt, which doubles for each further one, and of
-   * every pause.
+   * Upper bound of the pause before the second attempt. It doubles for each further one, up to
+   * `maxDelayMilliseconds`.
    */
   readonly firstMilliseconds: number;
   readonly maxDelayMilliseconds: number;
@@ -17,14 +18,15 @@ export interface Retry {
 
 /**
  * Repeats a call of DynamoDB that may leave some of its items unprocessed, until none is left.
- * `send` returns how many are. Throws TooBusy after so many attempts: 6 take 1.5 s, 8 about 3 s.
+ * `send` returns the number left. Throws TooBusy after this number of attempts: 6 take 1.5 s, 8
+ * about 3 s.
  */
-export function untilProcessed(attempts: number, send: () => Promise<number>): Promise<void> {
+export function untilProcessed(clock: Clock, attempts: number, send: () => Promise<number>): Promise<void> {
   const sendAll = async () => {
     const left = await send();
     if (left > 0) throw new Unprocessed(`${left} items`);
   };
-  return retry(sendAll, {
+  return retry(clock, sendAll, {
     attempts,
     firstMilliseconds: 100,
     maxDelayMilliseconds: 1_600,
@@ -37,10 +39,11 @@ class Unprocessed extends Error {}
 
 /**
  * Repeats the work until it succeeds, and pauses a random part of the bound each time (full
- * jitter), so that callers that met do not meet again. An error that cannot pass is thrown as it
- * is; after the last attempt TooBusy is thrown, with the error as its cause.
+ * jitter), so that callers that met do not meet again. Errors that cannot pass are thrown
+ * unchanged. After the last attempt TooBusy is thrown, with the error as its cause.
  */
 export async function retry<Result>(
+  clock: Clock,
   work: () => Promise<Result>,
   { attempts, firstMilliseconds, maxDelayMilliseconds, mayPass, message }: Retry,
 ): Promise<Result> {
@@ -52,6 +55,6 @@ export async function retry<Result>(
       if (attempt === attempts) throw new TooBusy(message, { cause: error });
     }
     const bound = Math.min(maxDelayMilliseconds, firstMilliseconds * 2 ** (attempt - 1));
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * bound));
+    await clock.sleep(Math.random() * bound);
   }
 }

@@ -1,16 +1,15 @@
+import type { Clock } from '../../runtime/clock.ts';
 import { requestMilliseconds } from '../../runtime/request-lifetime.ts';
+import { timeLimits } from '../../time-limits.ts';
 import { maxUnitsPerSecond } from './write-units.ts';
 
 export interface PaceLimits {
-  /** Write units a second on one partition key; what AWS allows beyond them is for others. */
+  /** Write units a second on one partition key. The rest of what AWS allows is for other calls. */
   readonly unitsPerSecond?: number;
-  /**
-   * After so long, only a call goes on that will have ended when `maxSeconds` have passed. A
-   * function has 28 s, the gateway waits for 29 s.
-   */
-  readonly secondsForAll?: number;
-  /** After so long nothing is tried again. */
-  readonly maxSeconds?: number;
+  /** After this number of seconds, a call goes on only if it will have ended at `most`. */
+  readonly forAll?: number;
+  /** After this number of seconds, nothing is tried again. */
+  readonly most?: number;
 }
 
 /** What one more transaction without a throttle adds to the rate, in units a second. */
@@ -27,8 +26,9 @@ const minUnitsPerSecond = maxUnitsPerSecond / 10;
  */
 export class WritePace {
   readonly #limits: Required<PaceLimits>;
-  /** On the clock of `performance.now()`. */
-  readonly #start = performance.now() - (requestMilliseconds() ?? 0);
+  readonly #clock: Clock;
+  /** On the clock's `elapsed`. */
+  readonly #start: number;
   #unitsPerSecond: number;
   /** When the last transaction was begun. */
   #last = 0;
@@ -36,23 +36,32 @@ export class WritePace {
   #wasThrottled = false;
   #hasBegun = false;
 
-  constructor({ unitsPerSecond = 0.8 * maxUnitsPerSecond, secondsForAll = 20, maxSeconds = 26 }: PaceLimits = {}) {
-    this.#limits = { unitsPerSecond, secondsForAll, maxSeconds };
+  constructor(
+    clock: Clock,
+    {
+      unitsPerSecond = 0.8 * maxUnitsPerSecond,
+      forAll = timeLimits.pace.forAll,
+      most = timeLimits.pace.most,
+    }: PaceLimits = {},
+  ) {
+    this.#clock = clock;
+    this.#start = clock.elapsed() - (requestMilliseconds() ?? 0);
+    this.#limits = { unitsPerSecond, forAll, most };
     this.#unitsPerSecond = unitsPerSecond;
   }
 
   /** Waits until the next transaction may be begun. */
   async wait(): Promise<void> {
     const left = this.#millisecondsToWait();
-    if (left > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(left)));
+    if (left > 0) await this.#clock.sleep(Math.ceil(left));
   }
 
   /** A transaction is begun: what it is decided from is read next. */
   begin(): void {
-    this.#last = performance.now();
+    this.#last = this.#clock.elapsed();
   }
 
-  /** The transaction was made, and took so many units on one key. */
+  /** The transaction was made, and took this number of units on one key. */
   made(units: number): void {
     const raised = this.#wasThrottled ? 0 : recoveredUnits;
     this.#unitsPerSecond = Math.min(this.#limits.unitsPerSecond, this.#unitsPerSecond + raised);
@@ -71,28 +80,28 @@ export class WritePace {
     return this.#hasBegun;
   }
 
-  /** Whether nothing is to be tried again after so long. */
+  /** Whether nothing is to be tried again, or will be after these milliseconds. */
   isOver(milliseconds = 0): boolean {
-    return this.#age() + milliseconds > 1_000 * this.#limits.maxSeconds;
+    return this.#age() + milliseconds > 1_000 * this.#limits.most;
   }
 
   /**
-   * Whether there is time for so many changes, at the present rate, where the last transaction made
-   * `made` of them. What comes between transactions may take longer: then the call stops when its
-   * time is over.
+   * Whether there is time for the `left` changes at the present rate. The last transaction made
+   * `made` changes. Other work between the transactions may take longer: then the call stops when
+   * its time is over.
    */
   hasTimeFor({ left, made }: { readonly left: number; readonly made: number }): boolean {
-    const { secondsForAll, maxSeconds } = this.#limits;
+    const { forAll, most } = this.#limits;
     const next = this.#age() + this.#millisecondsToWait();
-    if (!this.#hasBegun || next < 1_000 * secondsForAll) return true;
-    return next + (left / made) * this.#pauseMilliseconds < 1_000 * maxSeconds;
+    if (!this.#hasBegun || next < 1_000 * forAll) return true;
+    return next + (left / made) * this.#pauseMilliseconds < 1_000 * most;
   }
 
   #millisecondsToWait(): number {
-    return Math.max(0, this.#last + this.#pauseMilliseconds - performance.now());
+    return Math.max(0, this.#last + this.#pauseMilliseconds - this.#clock.elapsed());
   }
 
   #age(): number {
-    return performance.now() - this.#start;
+    return this.#clock.elapsed() - this.#start;
   }
 }

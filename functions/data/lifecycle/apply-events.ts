@@ -1,23 +1,24 @@
 /**
- * The write side of the machines that report by events. Rows, sequences, counts, columns and sets
- * change together, in transactions that are conditional on everything they were decided from.
- * Readers find them in agreement, whatever writers do at the same time.
+ * Writes what machines report by events. Rows, sequences, counts, columns and sets change together,
+ * in transactions that are conditional on everything they were decided from. Readers always find
+ * them in agreement, whatever writers do at the same time.
  */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { endOfJobs } from '../../statuses.ts';
-import type { TableNames } from '../../tables.ts';
+import type { BatchOfUser } from '../rows/batches.ts';
 import { listJobIds } from '../rows/jobs.ts';
-import { commitTask, commitTasks, type LifecycleOptions, type Task, writeContext } from './commit-tasks.ts';
+import type { CommitContext } from './commit-changes.ts';
+import { commitTasks, type Task } from './commit-tasks.ts';
 import type { Change } from './draft.ts';
 import { endJobsChanges } from './end-jobs.ts';
 import { eventChanges } from './event-changes.ts';
-import type { LifecycleTables } from './transaction.ts';
+import type { LifecycleDb } from './lifecycle-db.ts';
+import { recoveryDelaySeconds, type ScheduleRecovery } from './schedule-recovery.ts';
 
 /**
- * The function that makes the changes that events of one owner ask for, in this order, as many in
- * one transaction as it holds. Returns for each event why it is refused, or undefined:
+ * Makes the changes that events of one owner ask for, in this order, as many in one transaction as
+ * it holds. Returns for each event why it is refused, or undefined:
  * - any event: InvalidInput when it is more than 5 minutes in the future;
  * - `batch.created`: AlreadyExists when the batch exists with other content or without these jobs,
  *   or a job with other content or in another batch; LimitExceeded when the owner uses more
@@ -74,62 +75,46 @@ import type { LifecycleTables } from './transaction.ts';
  * as many jobs (0.06 and 0.07 a row), and as much again where changes of old rows have deleted all
  * summaries of a segment since.
  */
-export function applyEvents(
-  client: DynamoDBDocumentClient,
-  tables: LifecycleTables & TableNames<'Jobs'>,
-  options: LifecycleOptions = {},
-): (events: readonly LifecycleEvent[]) => Promise<(Error | undefined)[]> {
-  const context = writeContext(client, tables, options);
-  const end = endedJobs(client, tables, options);
-  return async (events) => {
-    const [userId, ...others] = new Set(events.map((event) => event.user_id));
-    if (userId === undefined) return [];
-    if (others.length > 0) throw new RangeError('Only events of one owner can be applied together.');
-    const owner = { userId, lists: context.lists };
-    const tasks = events.map((event): Task | Error => {
-      try {
-        const changes = eventChanges(owner, event, context.now());
-        return endsJobs(event) ? end(userId, event.data.batch_id, changes) : { changes };
-      } catch (error) {
-        return error as Error;
-      }
-    });
-    const { errors } = await commitTasks(
-      { ...context, userId, areEvents: true },
-      tasks.map((task) => (task instanceof Error ? { changes: [] } : task)),
-    );
-    return tasks.map((task, at) => (task instanceof Error ? task : errors[at]));
-  };
-}
-
-/**
- * The function that ends the jobs of a batch that has ended, where the call that ended it died on
- * its way. Throws NotFound.
- */
-export function endJobs(
-  client: DynamoDBDocumentClient,
-  tables: LifecycleTables & TableNames<'Jobs'>,
-  options: LifecycleOptions = {},
-): (userId: string, batchId: string) => Promise<void> {
-  const context = writeContext(client, tables, options);
-  const end = endedJobs(client, tables, options);
-  return async (userId, batchId) => {
-    await commitTask({ ...context, userId }, end(userId, batchId, []));
-  };
-}
-
-/** The function that makes a task of the changes that end a batch, and the end of its jobs. */
-function endedJobs(
-  client: DynamoDBDocumentClient,
-  tables: LifecycleTables & TableNames<'Jobs'>,
-  options: LifecycleOptions,
-) {
-  const { lists } = writeContext(client, tables, options);
-  const jobIdsOf = listJobIds(client, tables, lists);
-  return (userId: string, batchId: string, changes: readonly Change[]): Task => ({
-    changes: async () => [...changes, ...endJobsChanges(lists, { batchId, jobIds: await jobIdsOf(userId, batchId) })],
-    beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId),
+export async function applyEvents(
+  db: LifecycleDb,
+  events: readonly LifecycleEvent[],
+  { scheduleRecovery, shotsOf }: EventOptions = {},
+): Promise<(Error | undefined)[]> {
+  const [userId, ...others] = new Set(events.map((event) => event.user_id));
+  if (userId === undefined) return [];
+  if (others.length > 0) throw new RangeError('Only events of one owner can be applied together.');
+  const tasks = events.map((event): Task | Error => {
+    try {
+      const changes = eventChanges(userId, event, db.clock.now());
+      if (!endsJobs(event)) return { changes };
+      return endOfJobsTask(db, { userId, batchId: event.data.batch_id }, { changes, scheduleRecovery });
+    } catch (error) {
+      return error as Error;
+    }
   });
+  const { errors } = await commitTasks(
+    db,
+    { userId, shotsOf, source: 'events' },
+    tasks.map((task) => (task instanceof Error ? { changes: [] } : task)),
+  );
+  return tasks.map((task, at) => (task instanceof Error ? task : errors[at]));
+}
+
+interface EventOptions extends Pick<CommitContext, 'shotsOf'> {
+  readonly scheduleRecovery?: ScheduleRecovery | undefined;
+}
+
+/** The changes that end a batch, and the end of its jobs. */
+function endOfJobsTask(
+  db: LifecycleDb,
+  of: BatchOfUser,
+  { changes, scheduleRecovery }: { readonly changes: readonly Change[] } & EventOptions,
+): Task {
+  const { batchId } = of;
+  return {
+    changes: async () => [...changes, ...endJobsChanges({ batchId, jobIds: await listJobIds(db, of) })],
+    announce: () => scheduleRecovery?.(of, recoveryDelaySeconds),
+  };
 }
 
 type BatchUpdated = Extract<LifecycleEvent, { type: 'batch.updated' }>;

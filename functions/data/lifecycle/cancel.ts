@@ -5,7 +5,6 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import { toMicroseconds } from '../../values/timestamp.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { deviceMicroseconds, lastHeartbeat } from '../queue/queue-item.ts';
 import { jobAsReported } from './derive-status.ts';
@@ -23,7 +22,6 @@ import { changeJobs, JobsLeft, onBatch } from './end-jobs.ts';
 import { type JobUpdate, updateRow } from './update-row.ts';
 
 export interface Cancellation {
-  readonly lists: OwnerLists;
   readonly batchId: string;
   readonly jobIds: readonly string[];
   /** The present, as a canonical time. */
@@ -44,17 +42,17 @@ export interface OperatorAct {
 /**
  * Closes the batch and marks it `canceling`, cancels its unfinished jobs, then the batch itself. A
  * batch that is canceled already stays as it is. Throws NotFound; IllegalTransition when the batch
- * has ended otherwise; JobsLeft when it has other jobs than these. An end that comes while the
- * batch is being canceled or created remains, but the jobs are canceled all the same: nobody else
- * would end them.
+ * has ended in another way; JobsLeft when it has other jobs than these. If the batch ends in
+ * another way while it is being canceled or created, that end stays. Its jobs are canceled all the
+ * same: nothing else would end them.
  */
 export function cancelBatchChanges(cancellation: Cancellation): Change[] {
   return [closeBatch(cancellation), ...cancelJobsChanges(cancellation), endBatch(cancellation)];
 }
 
-/** Cancels the unfinished ones of these jobs. Their batch may end by it (see derive-status.ts). */
-export function cancelJobsChanges({ lists, batchId, jobIds, now, errors }: Cancellation): Change[] {
-  return changeJobs(lists, { batchId, jobIds, endsJobs: true }, (job, batch, draft) => {
+/** Cancels the unfinished jobs among these. Their batch may end by it (see derive-status.ts). */
+export function cancelJobsChanges({ batchId, jobIds, now, errors }: Cancellation): Change[] {
+  return changeJobs({ batchId, jobIds, endsJobs: true }, (job, batch, draft) => {
     if (isFinalJob(job)) return job;
     const { cancel_reason: reason } = batch;
     const said = errors ?? (reason === undefined ? undefined : [reason]);
@@ -65,12 +63,9 @@ export function cancelJobsChanges({ lists, batchId, jobIds, now, errors }: Cance
 
 /**
  * Cancels one job. Its batch may end by it. A job that is canceled already stays as it is. Throws
- * NotFound; IllegalTransition when the job has ended otherwise.
+ * NotFound; IllegalTransition when the job has ended in another way.
  */
-export function cancelJobChange(
-  lists: OwnerLists,
-  { jobId, now }: { readonly jobId: string; readonly now: string },
-): Change {
+export function cancelJobChange({ jobId, now }: { readonly jobId: string; readonly now: string }): Change {
   return {
     batchIds: [],
     jobIds: [jobId],
@@ -83,7 +78,7 @@ export function cancelJobChange(
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
       const update = { status: 'CANCELED', end_timestamp: now } as const;
       const canceled = cancelJob(job, { ran: whatRan(draft, batch, now), update });
-      return withJobs(lists, draft, { batch, jobs: [canceled] });
+      return withJobs(draft, { batch, jobs: [canceled] });
     },
   };
 }
@@ -98,9 +93,9 @@ function cancelJob(
 }
 
 /**
- * The job of the batch that a device runs, and for how long under leases that the job's row does
- * not count yet: until now, or until the last heartbeat where the lease has run out. Undefined
- * where none runs under a lease.
+ * The job of the batch that a device runs, and how long it ran under leases that its row does not
+ * count yet: until now, or until the last heartbeat if the lease has run out. Undefined when no job
+ * runs under a lease.
  */
 function whatRan({ stored }: Draft, { id, ran }: BatchRow, now: string): BatchRow['ran'] {
   const item = stored.running?.get(id);
@@ -110,7 +105,7 @@ function whatRan({ stored }: Draft, { id, ran }: BatchRow, now: string): BatchRo
   return { place: item.place, device_us: Math.floor(deviceMicroseconds({}, item, until)) };
 }
 
-function closeBatch({ lists, batchId, jobIds, now, act }: Cancellation): Change {
+function closeBatch({ batchId, jobIds, now, act }: Cancellation): Change {
   const close = onBatch(batchId, (draft, batch) => {
     if (jobIds.length < batch.jobs_count) throw new JobsLeft();
     const { status } = visibleBatch(draft, batchId) ?? batch;
@@ -123,13 +118,13 @@ function closeBatch({ lists, batchId, jobIds, now, act }: Cancellation): Change 
     // It leaves its queue with this: what runs may be canceled in a later transaction.
     const ran = whatRan(draft, batch, now);
     const marks = { canceling: true, ...(act && { cancel_reason: act.text }), ...(ran && { ran }) } as const;
-    const begun = withRows(lists, draft, { batches: [{ ...closed, ...marks, rev: batch.rev + 1 }] });
+    const begun = withRows(draft, { batches: [{ ...closed, ...marks, rev: batch.rev + 1 }] });
     return act === undefined ? begun : withWrite(begun, act.write(batch));
   });
   return { ...close, endsJobs: true };
 }
 
-function endBatch({ lists, batchId, now }: Cancellation): Change {
+function endBatch({ batchId, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
     if (countUnfinished(batch.jobs_count_per_status) > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
@@ -138,7 +133,7 @@ function endBatch({ lists, batchId, now }: Cancellation): Change {
     const ended = isFinalBatchStatus(rest.status)
       ? { ...rest, rev: rest.rev + 1 }
       : updateRow<BatchRow>(rest, update, { kind: 'direct call', time: now });
-    return withRows(lists, draft, { batches: [ended] });
+    return withRows(draft, { batches: [ended] });
   });
 }
 

@@ -1,41 +1,32 @@
 /**
- * Limits where creations meet them. A creation is checked in the transaction that begins it, with
- * all jobs that the call announces: what has begun goes on, and a repetition changes nothing.
+ * Checks creations against limits. A creation is checked in the transaction that begins it, with
+ * all jobs that the call announces: a creation that has begun goes on, and a repetition changes
+ * nothing.
  *
- * Why never one too many gets in: the check reads the counter of each subject first and then counts
- * its rows; the transaction is conditional on the counter's `rev` and moves it. Of two creations
- * that read the same counter, one fails and checks again. Everything else meanwhile only ends rows,
- * or turns announced jobs into created ones, which the later count finds.
+ * Why the limit is never exceeded by one: the check reads the counter of each subject first and
+ * then counts its rows; the transaction is conditional on the counter's `rev` and moves it. Of two
+ * creations that read the same counter, one fails and checks again. Everything else meanwhile only
+ * ends rows, or turns announced jobs into created ones, which the later count finds.
  */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { OverLimit } from '../../errors.ts';
 import { type CountedLimit, countedLimits, limitKinds, limits, limitsOfKind } from '../../limits.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { minuteOf } from '../../values/timestamp.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import type { EffectiveLimits } from '../limits/limits.ts';
 import { endOfMonth, noCounter, readLimitCounters, usedOfLimits } from '../limits/used-of-limits.ts';
 import { type CheckedCounters, countOf } from './counters.ts';
 import type { Begun, Draft } from './draft.ts';
-import type { LifecycleTables } from './transaction.ts';
-
-interface CheckContext {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: LifecycleTables;
-  readonly lists: OwnerLists;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
+import type { LifecycleDb } from './lifecycle-db.ts';
 
 /** Limits of a month have no counter: what is used grows when jobs end. */
 const limitsWithCounter = limitsOfKind('rows', 'minute');
 
 /**
- * Checks what a draft begins to create against the limits that it was read with, and returns the
- * counters that it read. Throws OverLimit. Costs nothing where there are no limits.
+ * Checks what a draft begins to create against the limits that were read with the draft. Returns
+ * the counters that it read. Throws OverLimit. Costs nothing without limits.
  */
-export async function checkLimits(context: CheckContext, draft: Draft): Promise<CheckedCounters> {
+export async function checkLimits(db: LifecycleDb, draft: Draft): Promise<CheckedCounters> {
   const { begun, stored } = draft;
   const { limits: held = [] } = stored;
   if (begun === undefined || held.length === 0) return new Map();
@@ -43,14 +34,14 @@ export async function checkLimits(context: CheckContext, draft: Draft): Promise<
   for (const each of held) requireDevice(each, batch.device_type);
   const counted = held.filter((each) => limitsWithCounter.some((name) => each.limits[name] !== undefined));
   const subjects = counted.map(({ subject }) => subject);
-  const counters: CheckedCounters = await readLimitCounters(context.client, context.tables, subjects);
-  const now = context.now();
+  const counters: CheckedCounters = await readLimitCounters(db, subjects);
+  const now = db.clock.now();
   const added = (name: CountedLimit) => addedTo(name, { begun, batch, before: stored.batches.get(batch.id) });
   const refusals = await Promise.all(
     held.map(async (each) => {
       const names = countedLimits.filter((name) => each.limits[name] !== undefined);
       const counter = counters.get(each.subject) ?? noCounter;
-      const used = await usedOfLimits(context, { subject: each.subject, names, counter, now });
+      const used = await usedOfLimits(db, { subject: each.subject, names, counter, now });
       const exceeded = names.find((name) => isExceeded(each.limits[name]!, used.get(name)!, added(name)));
       return exceeded && overLimit(each, exceeded, { used: used.get(exceeded)!, more: added(exceeded), now });
     }),

@@ -1,7 +1,7 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { formatsOf } from '../columns/lists.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
@@ -15,18 +15,17 @@ import {
   emptyDraft,
   fits,
   OtherChoice,
-  type Owner,
   type ProcessedCall,
   reportedJob,
   type Stored,
   visibleBatch,
 } from './draft.ts';
 import type { LazyValue } from './lazy-value.ts';
+import type { LifecycleDb } from './lifecycle-db.ts';
 import { type ShotsOf, withShots } from './shots.ts';
-import { maxRowsRead, storedReads } from './stored.ts';
-import { createTransaction, type LifecycleTables } from './transaction.ts';
+import { maxRowsRead, readBlocksAndClocks, readStored, requireHeads } from './stored.ts';
+import { createTransaction } from './transaction.ts';
 
-/** One change of a task. */
 interface Step {
   readonly change: Change;
   readonly task: number;
@@ -34,10 +33,7 @@ interface Step {
 
 /** The steps that are left, in their order: first those to try one by one, then the others. */
 interface Schedule {
-  /**
-   * DynamoDB refused these steps in one transaction. Whichever it refuses alone is the one at
-   * fault.
-   */
+  /** DynamoDB refused these steps in one transaction. A step that it refuses alone is at fault. */
   readonly oneByOne: readonly Step[];
   /** As many of these as a transaction holds go together. */
   readonly together: readonly Step[];
@@ -45,10 +41,10 @@ interface Schedule {
 
 /** What an attempt did with the steps that it was given. */
 interface Progress {
-  /** How many of them, from the first on, are over: carried out, refused, or replaced. */
+  /** The number of steps, from the first on, that are over: carried out, refused, or replaced. */
   readonly done: number;
   /**
-   * Take the place of the last step that is done: its halves, where the whole was too large for a
+   * Replace the last step that is done: its two parts, if the whole was too large for a
    * transaction.
    */
   readonly replacedBy: readonly Step[];
@@ -62,45 +58,39 @@ interface Memory {
   /** Ids of the events and calls that this commit has remembered. */
   readonly remembered: Set<string>;
   /** Operations whose refusal was found twice, or that went on since. */
-  readonly readAgain: Set<Change>;
+  readonly reread: Set<Change>;
   /** Tasks that are known to take several transactions. */
   readonly announced: Set<number>;
 }
 
-/** Whose rows are written, and with what. */
-export interface CommitContext extends Owner {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: LifecycleTables;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+/** Whose rows are written, and how. */
+export interface CommitContext {
+  readonly userId: string;
   /** For calls that many others of the same owner may contend with. */
   readonly lock?: WriterLock | undefined;
   readonly shotsOf?: ShotsOf | undefined;
   /** The distance between transactions, and the time for all of them. By default there is none. */
   readonly pace?: WritePace | undefined;
   /**
-   * Asked before each transaction but the first, as is the pace. Once it is false, tasks that are
+   * Asked before each transaction but the first, like the pace. Once it is false, tasks that are
    * left get Unfinished.
    */
   readonly hasTime?: (() => boolean) | undefined;
-  /** Of a user's creation. */
+  /** The limits of a user's creation. */
   readonly limits?: LazyValue<readonly EffectiveLimits[]> | undefined;
-  /** The tasks are events, each of which may be delivered twice at the same time. */
-  readonly areEvents?: true;
-  /** Everything is checked as ever, and nothing is sent. */
-  readonly isTrial?: true;
+  /** The changes come from events. Each event may be delivered twice at the same time. */
+  readonly source?: 'events' | undefined;
+  /** Everything is checked as usual, and nothing is sent. */
+  readonly dryRun?: true | undefined;
 }
 
 /** Changes that follow each other. */
 export interface PlannedTask {
   readonly changes: readonly Change[];
-  /**
-   * Awaited before the first transaction if the task takes several. What it throws, the task gets.
-   */
-  readonly beforeMultiTransaction?: (() => unknown) | undefined;
+  /** Awaited before the first transaction if the task takes several. The task gets its error. */
+  readonly announce?: (() => unknown) | undefined;
 }
 
-/** What was done. */
 export interface Committed {
   /** For each task the error that stopped it, or undefined. */
   readonly errors: readonly (Error | undefined)[];
@@ -122,17 +112,20 @@ export interface Committed {
  *   suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must
  *   not overtake it.
- * - When there is no time for all of them, those that are left get Unfinished: some of what they
- *   change may be made.
+ * - When time runs out, the tasks that are left get Unfinished. Some of their changes may be made.
  */
-export async function commitChanges(context: CommitContext, tasks: readonly PlannedTask[]): Promise<Committed> {
-  const { client, pace, hasTime } = context;
+export async function commitChanges(
+  db: LifecycleDb,
+  context: CommitContext,
+  tasks: readonly PlannedTask[],
+): Promise<Committed> {
+  const { pace, hasTime } = context;
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
   const batches = new Map<string, BatchRow>();
   const jobs = new Map<string, JobRow>();
   let last: Draft | undefined;
   let hasBegun = false;
-  const memory: Memory = { remembered: new Set(), readAgain: new Set(), announced: new Set() };
+  const memory: Memory = { remembered: new Set(), reread: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
     oneByOne: [],
@@ -144,8 +137,8 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
     let attempts = 0;
     try {
       const progress = await optimisticTransaction(
-        client,
-        () => attemptSteps(context, { tasks, steps, next, isFirst: attempts++ === 0 }, memory),
+        db,
+        () => attemptSteps({ db, ...context }, { tasks, steps, next, isFirst: attempts++ === 0 }, memory),
         context,
       );
       const { done, replacedBy, refusals } = progress;
@@ -202,8 +195,8 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
 }
 
 /**
- * Whether the error says that nothing of this owner can be written now, rather than something about
- * what was asked for.
+ * Whether the error means that nothing of this owner can be written now, and not that this request
+ * is wrong.
  */
 export function stopsOwner(error: Error): boolean {
   return error instanceof OutdatedColumns || error instanceof Unfinished || isUnavailable(error);
@@ -219,89 +212,115 @@ interface Attempt {
   readonly stored?: Stored;
 }
 
+/** What all attempts of a commit share. */
+interface Committing extends CommitContext {
+  readonly db: LifecycleDb;
+}
+
 /** Decides as many of the steps as one transaction holds. */
-async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Memory): Promise<Decision<Progress>> {
-  const { tasks, steps, next, isFirst } = attempt;
-  const { remembered, readAgain, announced } = memory;
-  const { client, tables, lists, now } = context;
-  const { readStored, requireHeads, readBlocksAndClocks } = storedReads(client, tables, context);
-  const refusals = new Map<number, Error>();
+async function attemptSteps(context: Committing, attempt: Attempt, memory: Memory): Promise<Decision<Progress>> {
+  const { db, userId } = context;
+  const { steps, isFirst } = attempt;
   const changes = steps.map(({ change }) => change);
   const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
-  const known = context.limits?.known();
-  const stored = attempt.stored ?? (await readStored(changes, { newIds, remembered }));
-  let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, limits: known });
+  const limitsRead = context.limits?.value();
+  const stored = attempt.stored ?? (await readStored(db, userId, { changes, newIds, remembered: memory.remembered }));
+  const before = emptyDraft(formatsOf(db), limitsRead === undefined ? stored : { ...stored, limits: limitsRead });
+  const progress = draftSteps(context, before, { attempt, memory });
+  if (progress.unsure.length > 0) {
+    for (const change of progress.unsure) memory.reread.add(change);
+    throw new Contention('The same call or event, or a change of the lease, may be under way.');
+  }
+  const { done, refusals, replacedBy } = progress;
+  const { split } = progress;
+  if (split !== undefined && !memory.announced.has(split)) {
+    await attempt.tasks[split]?.announce?.();
+    memory.announced.add(split);
+  }
+  if (changesNothing(progress.draft)) return { result: { done, replacedBy, refusals, draft: progress.draft } };
+  const draft = await withShots(progress.draft, userId, context.shotsOf);
+  const [{ blocks, clocks }, limits = [], counters = new Map()] = await Promise.all([
+    readBlocksAndClocks(db, userId, draft),
+    draft.begun && context.limits?.read(),
+    limitsRead && checkOnce(context, draft, { steps, reread: memory.reread }),
+    requireHeads(db, userId, draft),
+  ]);
+  // Most users have no limits, so limits are read only here.
+  if (limitsRead === undefined && limits.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
+  if (counters instanceof Error) {
+    const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
+    return { result: { done: steps.length, replacedBy: [], refusals: refused, draft: before } };
+  }
+  const result = { done, replacedBy: [], refusals, draft };
+  if (context.dryRun) return { result };
+  const content = { draft, blocks, clocks, counters, now: db.clock.now() };
+  return { transaction: createTransaction(db, userId, content), result };
+}
+
+interface DraftedSteps extends Progress {
+  /** Changes whose reads may be torn: they are read again before they are decided. */
+  readonly unsure: readonly Change[];
+  /** The task that the draft holds only a part of. */
+  readonly split: number | undefined;
+}
+
+/** The draft with as many of the steps as it can hold. */
+function draftSteps(
+  context: CommitContext,
+  before: Draft,
+  { attempt, memory }: { readonly attempt: Attempt; readonly memory: Memory },
+): DraftedSteps {
+  const { steps, next } = attempt;
+  const refusals = new Map<number, Error>();
+  const unsure: Change[] = [];
+  let draft = before;
   let done = 0;
   let start = { task: -1, done, draft };
-  const unsure: Change[] = [];
   for (const { change, task } of steps) {
     if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
       const decided = decide(draft, change);
-      if (!readAgain.has(change) && mayBeTorn(context, { draft, change, decided })) unsure.push(change);
+      if (!memory.reread.has(change) && mayBeTorn(context, { draft, change, decided })) unsure.push(change);
       if (decided instanceof Error) refusals.set(task, decided);
       else if (fits(decided)) draft = decided;
       else if (changesNothing(draft) && unsure.length === 0) {
-        return { result: { done: done + 1, replacedBy: split({ change, task }), refusals, draft } };
+        const replacedBy = splitStep({ change, task });
+        return { done: done + 1, replacedBy, refusals, draft, unsure, split: undefined };
       } else break;
     }
     done += 1;
   }
-  if (unsure.length > 0) {
-    for (const change of unsure) readAgain.add(change);
-    throw new Contention('The same call or event, or a change of the lease, may be under way.');
-  }
+  const result = { replacedBy: [], refusals, unsure };
   const isSplit = done > start.done && (steps[done] ?? next)?.task === start.task && !refusals.has(start.task);
   // A task that a transaction of its own may hold is not begun at the end of another.
-  if (isSplit && !changesNothing(start.draft)) ({ done, draft } = start);
-  else if (isSplit && !announced.has(start.task)) {
-    await tasks[start.task]?.beforeMultiTransaction?.();
-    announced.add(start.task);
-  }
-  if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
-  draft = await withShots(draft, context.userId, context.shotsOf);
-  const result = { done, replacedBy: [], refusals, draft };
-  const [{ blocks, clocks }, limits = [], counters = new Map()] = await Promise.all([
-    readBlocksAndClocks(draft),
-    draft.begun && context.limits?.read(),
-    known && checkOnce(context, draft, { steps, readAgain }),
-    requireHeads(draft),
-  ]);
-  // Most users have no limits, so limits are read only here.
-  if (known === undefined && limits.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
-  if (counters instanceof Error) {
-    const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
-    return {
-      result: { done: steps.length, replacedBy: [], refusals: refused, draft: emptyDraft(lists, draft.stored) },
-    };
-  }
-  const transaction = createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() });
-  return context.isTrial ? { result } : { transaction, result };
+  if (isSplit && !changesNothing(start.draft)) return { ...result, ...start, split: undefined };
+  return { ...result, done, draft, split: isSplit ? start.task : undefined };
 }
 
 /**
- * What limits say to the draft. A refusal is found twice, because the first may be torn: a job
- * that was announced when the counter was read, and created when the rows were counted, counts
- * twice; and what was counted may be what the same call has made since the rows were read.
+ * Checks the draft against the limits. A refusal must be found twice, because the first may come
+ * from torn reads. A job that was announced when the counter was read, and created when the rows
+ * were counted, counts twice. And the rows that were counted may be from this very call, made since
+ * its own rows were read.
  */
 async function checkOnce(
-  context: CommitContext,
+  { db }: Committing,
   draft: Draft,
-  { steps, readAgain }: { readonly steps: readonly Step[] } & Pick<Memory, 'readAgain'>,
+  { steps, reread }: { readonly steps: readonly Step[] } & Pick<Memory, 'reread'>,
 ): Promise<CheckedCounters | Error> {
   try {
-    return await checkLimits(context, draft);
+    return await checkLimits(db, draft);
   } catch (error) {
     const { change } = steps[0] as Step;
     if (!(error instanceof OverLimit)) throw error;
-    if (readAgain.has(change)) return error;
-    readAgain.add(change);
+    if (reread.has(change)) return error;
+    reread.add(change);
     throw new Contention('What is counted may have been created meanwhile.');
   }
 }
 
-function split({ change, task }: Step): readonly Step[] {
-  const halves = change.halves?.();
+function splitStep({ change, task }: Step): readonly Step[] {
+  const halves = change.split?.();
   if (halves === undefined) throw new RangeError('A change is too large for a transaction.');
   return halves.map((half) => ({ change: half, task }));
 }
@@ -332,14 +351,14 @@ interface Decided {
 }
 
 /**
- * Whether what was read may be torn: rows, lease and memory come by one BatchGetItem, which reads
- * each by itself, and the same call, another delivery of the event, or who takes the lease may have
- * written them in between. Then rows are there that no call seems to have made, or the other way
- * round. No transaction finds that out, for none is made.
+ * Whether the reads may be torn. One BatchGetItem reads rows, lease and memory, but each by itself.
+ * In between, the same call, another delivery of the event or a new holder of the lease may have
+ * written them. Then there are rows that no call seems to have made, or the other way round. No
+ * transaction finds that out, because none is made.
  */
-function mayBeTorn({ areEvents }: CommitContext, { draft, change, decided }: Decided): boolean {
+function mayBeTorn({ source }: CommitContext, { draft, change, decided }: Decided): boolean {
   const { lease, idempotencyRecord, batchIds, jobIds } = change;
-  if (decided instanceof Error) return areEvents === true || lease !== undefined || idempotencyRecord !== undefined;
+  if (decided instanceof Error) return source === 'events' || lease !== undefined || idempotencyRecord !== undefined;
   if (idempotencyRecord === undefined || decided !== draft) return false;
   return batchIds.some((id) => !visibleBatch(draft, id)) || jobIds.some((id) => !reportedJob(draft, id));
 }

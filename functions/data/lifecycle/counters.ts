@@ -1,7 +1,7 @@
 /**
- * What limits leave on rows, and the counters that follow from rows: what has not ended of a
- * project, and the jobs that a user's calls have announced. Counters move in the transactions of
- * their rows.
+ * What limits write into rows, and the counters that follow from rows: the unfinished batches and
+ * jobs of a project, and the jobs that a user's calls have announced. Counters move in the
+ * transactions of their rows.
  */
 
 import { type CountedRows, limits, type RowLimit, rowLimits } from '../../limits.ts';
@@ -9,8 +9,8 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import { type LimitCounter, projectSubject, userSubject } from '../../schemas/limits.ts';
 import { lowerPriority, type QueuePriority } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
-import { requireTable, type TableNames } from '../../tables.ts';
 import { minuteOf } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits/limits.ts';
 import { limitCounterKey } from '../limits/used-of-limits.ts';
@@ -22,14 +22,17 @@ interface Counted {
   readonly begun?: object;
 }
 
-/** Of two priorities and those that limits allow, the one that waits longest. */
+/**
+ * The lowest of the wanted priority and the priorities that limits allow: the one that waits
+ * longest.
+ */
 export function limitPriority(held: readonly EffectiveLimits[], wanted: QueuePriority): QueuePriority {
   return held.reduce((lowest, { limits }) => lowerPriority(limits.highest_priority ?? lowest, lowest), wanted);
 }
 
 /**
- * What the row of a batch keeps of the limits of a call that creates it or adds jobs. It and its
- * jobs count from now on in all counters of its project, if that has one.
+ * What the row of a batch keeps of the limits of a call that creates it or adds jobs. If the
+ * project has counters, the batch and its jobs count in all of them from now on.
  */
 export function limitsOfRow(held: readonly EffectiveLimits[]): Partial<BatchRow> {
   const seconds = held.flatMap(({ limits }) => limits.max_job_seconds ?? []);
@@ -46,7 +49,9 @@ export function limitsJobs(held: readonly EffectiveLimits[]): boolean {
   return held.some(({ limits }) => ofJobs.some((name) => limits[name] !== undefined));
 }
 
-/** The batch while a call is still to add so many jobs; without the call where there are none. */
+/**
+ * The batch while a call is still to add this number of jobs; without the call if there are none.
+ */
 export function withJobsToCome<Row extends Pick<BatchRow, 'jobs_to_come'>>(
   batch: Row,
   callId: string,
@@ -74,7 +79,7 @@ export function addCounts(sums: Map<string, Counts>, batch: BatchRow, sign: 1 | 
 }
 
 /** By subject, what the rows of a draft change in counters; all that is zero is left out. */
-export function countChanges({ stored, batches }: Counted): ReadonlyMap<string, Counts> {
+function countChanges({ stored, batches }: Counted): ReadonlyMap<string, Counts> {
   const changes = new Map<string, Counts>();
   for (const row of batches.values()) {
     const before = stored.batches.get(row.id);
@@ -119,7 +124,7 @@ export type CheckedCounters = ReadonlyMap<string, LimitCounter>;
 
 /** What moves the counters with the draft: for each 2 write units. */
 export function counterWrites(
-  tables: Partial<TableNames<'Counters'>>,
+  { tables }: Db<'Counters'>,
   {
     draft,
     counters: checked = new Map(),
@@ -141,7 +146,7 @@ export function counterWrites(
     const isFirst = read?.rev === 0;
     return {
       Update: {
-        TableName: requireTable(tables, 'Counters'),
+        TableName: tables.Counters,
         Key: limitCounterKey(subject),
         UpdateExpression: `${set ? 'SET #minute = :minute, #creations = :creations ' : ''}ADD ${Object.keys(added)
           .map((name) => `#${name} :${name}`)

@@ -13,7 +13,6 @@ import { limitPriority, limitsJobs, limitsOfRow, withJobsToCome } from './counte
 import {
   type Change,
   type Draft,
-  type Owner,
   type ProcessedCall,
   reportedBatch,
   reportedJob,
@@ -34,14 +33,14 @@ export interface Creation {
   readonly create?: NewBatchContent;
   readonly jobs: readonly NewJob[];
   /**
-   * Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and
-   * jobs.
+   * Gzipped sequences of the batch and of jobs with a sequence of their own, by the ids of batch
+   * and jobs.
    */
   readonly sequences?: ReadonlyMap<string, Uint8Array> | undefined;
   /**
-   * Of a user's call, the same for its repetition. A user's call adds nothing to a batch that has
-   * ended, and does not go on once it was given up; an event may report jobs of a batch that has
-   * ended since.
+   * The id of a user's call, the same for its repetition; absent for an event. A user's call adds
+   * nothing to a batch that has ended, and does not go on once it was given up. An event may report
+   * jobs of a batch that has ended since.
    */
   readonly callId?: string;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
@@ -51,8 +50,9 @@ export interface Creation {
 type NewBatchContent = Omit<NewBatch, 'jobs'>;
 
 /**
- * So many ids of jobs, and the largest sequence (schemas/sequence.ts), fit into one answer. A call
- * that adds too many is refused before it begins. One that others have overtaken stops part-way.
+ * One answer holds this number of job ids and the largest sequence (schemas/sequence.ts). A call
+ * that adds too many is refused before it begins. If other calls have added jobs meanwhile, a call
+ * stops part-way.
  */
 export const maxJobsOfBatch = 20_000;
 
@@ -67,12 +67,12 @@ const maxSequenceBytesInChange = 400_000;
  * The creation as operations in their order: several where one transaction would not hold it. The
  * event goes with the last.
  */
-export function creationChanges(owner: Owner, creation: Creation, event?: SourceCall): Change[] {
+export function creationChanges(userId: string, creation: Creation, event?: SourceCall): Change[] {
   const parts = splitJobs(creation);
   const idempotencyRecord = creation.callId === undefined ? undefined : event && recordOfBeginning(event);
   return parts.map((jobs, at) => {
     const isLast = at === parts.length - 1;
-    return creationOperation(owner, {
+    return creationOperation(userId, {
       ...creation,
       jobs,
       total: creation.jobs.length,
@@ -120,7 +120,7 @@ interface CreationPart extends Creation {
   readonly idempotencyRecord?: ProcessedCall | undefined;
 }
 
-function creationOperation(owner: Owner, part: CreationPart): Change {
+function creationOperation(userId: string, part: CreationPart): Change {
   const { batchId, create, jobs, event, idempotencyRecord } = part;
   return {
     batchIds: [batchId],
@@ -134,19 +134,19 @@ function creationOperation(owner: Owner, part: CreationPart): Change {
       const batch = reportedBatch(draft, batchId);
       if (batch !== undefined && part.callId !== undefined) requireContent(batch);
       if (batch !== undefined && batch.erased_at !== null) return draft;
-      if (create === undefined) return growBatch(owner, { draft, part, batch: requireFound(batch, 'batch') });
+      if (create === undefined) return growBatch({ draft, part, batch: requireFound(batch, 'batch') });
       return batch === undefined
-        ? startBatch(owner, { draft, part, create })
-        : continueBatch(owner, { draft, part, create, batch });
+        ? startBatch(userId, { draft, part, create })
+        : continueBatch({ draft, part, create, batch });
     },
-    halves() {
+    split() {
       // The batch goes first, alone, where its sequence and that of its first job are too large.
       const isSplit = jobs.length > 1 || (jobs.length === 1 && part.isFirst && create !== undefined);
       if (!isSplit) return undefined;
       const middle = jobs.length >> 1;
       return [
-        creationOperation(owner, { ...part, jobs: jobs.slice(0, middle), isLast: false, event: undefined }),
-        creationOperation(owner, { ...part, jobs: jobs.slice(middle), isFirst: false }),
+        creationOperation(userId, { ...part, jobs: jobs.slice(0, middle), isLast: false, event: undefined }),
+        creationOperation(userId, { ...part, jobs: jobs.slice(middle), isFirst: false }),
       ];
     },
   };
@@ -161,15 +161,15 @@ interface Step {
  * The batch is new: it is created with these jobs, and counts as incomplete (`creating`) while
  * further jobs are to follow.
  */
-function startBatch(owner: Owner, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
+function startBatch(userId: string, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
   const jobs = findMissingJobs(draft, part);
   const { limits = [] } = draft.stored;
   const limited = { ...create, queue_priority: limitPriority(limits, create.queue_priority) };
   const [batch, head] = placeRow({
     head: draft.heads.batch,
-    list: owner.lists.batch,
+    list: draft.formats.batch,
     time: part.time,
-    make: (place) => newBatchRow(owner.userId, limited, place),
+    make: (place) => newBatchRow(userId, limited, place),
   });
   // Batches of users are for the workers of a device; machines that report by events have their own
   // work.
@@ -178,18 +178,20 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
   const begun = part.callId !== undefined && { begun: { batchId: part.batchId, jobs: part.total } };
   const placed = { ...draft, ...begun, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
-  return withNewJobs(owner, described, { batch: started, jobs, part });
+  return withNewJobs(described, { batch: started, jobs, part });
 }
 
 /**
  * The same creation came before: an incomplete batch gets its missing jobs, a complete one must
- * have all of them. A user's call is the same by its idempotency record: what
- * followed from the token or the devices then remains.
+ * have all of them. For a user's call, the idempotency record decides whether it is the same. The
+ * batch then keeps what was derived from the token or the devices.
  */
-function continueBatch(
-  owner: Owner,
-  { draft, part, create, batch }: Step & { readonly create: NewBatchContent; readonly batch: BatchRow },
-): Draft {
+function continueBatch({
+  draft,
+  part,
+  create,
+  batch,
+}: Step & { readonly create: NewBatchContent; readonly batch: BatchRow }): Draft {
   if (part.callId === undefined) requireSame(batch, batchContent(create));
   const jobs = findMissingJobs(draft, part);
   const isStopped = batch.canceling === true || isFinalBatchStatus(batch.status);
@@ -201,7 +203,7 @@ function continueBatch(
   const { creating, ...complete } = batch;
   const after = part.isLast ? withJobsToCome(complete, part.callId ?? '', 0) : afterPart(batch, { part, jobs });
   const continued = { ...after, rev: batch.rev + 1 };
-  return withNewJobs(owner, draft, { batch: continued, jobs, part });
+  return withNewJobs(draft, { batch: continued, jobs, part });
 }
 
 /**
@@ -209,7 +211,7 @@ function continueBatch(
  * too: a closed batch may have ended by its jobs, and stays so. What has begun goes on, until
  * the batch ends or the call is given up. An incomplete batch stays incomplete.
  */
-function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow }): Draft {
+function growBatch({ draft, part, batch }: Step & { readonly batch: BatchRow }): Draft {
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   const begins = part.isFirst && jobs.length === part.jobs.length;
@@ -218,7 +220,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   if (callId === undefined) {
     const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
     if (!batch.open && toMicroseconds(part.time) > closedAt) throw closedForJobs(batch);
-    return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
+    return withNewJobs(draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
   }
   if (batch.canceling || isFinalBatchStatus(batch.status)) throw batchEnded(batch);
   if (!begins && !isPending(batch, callId)) {
@@ -232,7 +234,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     ? withoutCall(begun, callId)
     : { ...afterPart(begun, { part, jobs, ...(begins && { limits }) }), rev: begun.rev + 1 };
   const checked = begins ? { ...draft, begun: { batchId: batch.id, jobs: part.total } } : draft;
-  return withNewJobs(owner, checked, { batch: grown, jobs, part });
+  return withNewJobs(checked, { batch: grown, jobs, part });
 }
 
 /**
@@ -257,7 +259,7 @@ function requireRoom({ id, jobs_count }: BatchRow, added: number): void {
 
 const noJobCame = 'No job came for';
 
-/** What the batch says that its device has waited for in vain. */
+/** The text of a batch whose device waited in vain for this time. */
 export function whyTimedOut(seconds: number): string {
   return `${noJobCame} ${seconds} s.`;
 }
@@ -273,7 +275,7 @@ function closedForJobs({ id }: BatchRow): IllegalTransition {
 }
 
 /**
- * Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in
+ * The jobs that do not exist yet. Throws AlreadyExists when a job exists with other content or in
  * another batch.
  */
 function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
@@ -286,7 +288,6 @@ function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
 
 /** The draft with this batch, which these jobs are added to and counted in. */
 function withNewJobs(
-  { lists }: Owner,
   draft: Draft,
   { batch, jobs, part }: { readonly batch: BatchRow; readonly jobs: readonly NewJob[]; readonly part: CreationPart },
 ): Draft {
@@ -296,15 +297,13 @@ function withNewJobs(
   for (const job of jobs) {
     const creation_order = batch.jobs_count + rows.length;
     const make = (place: NewPlace) => newJobRow(batch, job, { ...place, creation_order });
-    const [row, headAfter] = placeRow({ head, list: lists.job, time, make });
+    const [row, headAfter] = placeRow({ head, list: draft.formats.job, time, make });
     rows.push(row);
     head = headAfter;
   }
   const heads = { ...draft.heads, job: head };
   const written =
-    rows.length === 0
-      ? withRows(lists, draft, { batches: [batch] })
-      : withJobs(lists, draft, { batch, jobs: rows, heads });
+    rows.length === 0 ? withRows(draft, { batches: [batch] }) : withJobs(draft, { batch, jobs: rows, heads });
   const ids = rows.map(({ id }) => id);
   return withSequences(written, ids, sequences);
 }

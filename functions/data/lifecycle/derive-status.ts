@@ -1,9 +1,10 @@
 /**
  * The two rules by which one end follows from another, and when it was. A batch ends because its
- * jobs have ended, and jobs end because their batch has ended. A derived status never overwrites a
- * reported one: the row keeps what was reported aside, every change works on that, and the rules
- * are applied anew to the result. So the same events leave the same rows in any order, and an end
- * that an event reports wins over the derived one.
+ * jobs have ended, and jobs end because their batch has ended.
+ *
+ * A derived status never overwrites a reported one. The row keeps the reported values aside, every
+ * change works on them, and the rules are applied anew to the result. So the same events leave the
+ * same rows in any order, and an end that an event reports wins over the derived one.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -12,15 +13,15 @@ import { countUnfinished, endOfJobs, isFinalBatchStatus, isFinalJob } from '../.
 import { fromMicroseconds, laterOf } from '../../values/timestamp.ts';
 
 /**
- * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all
- * of its jobs are. Exceptions:
+ * A closed batch without a PENDING, RUNNING or CANCELING job is DONE, or CANCELED when all of its
+ * jobs are. Exceptions:
  * - A batch that was canceled, timed out, failed or done as a whole stays what it is.
- * - A batch that is still being created does not end: further jobs are to come. Nor does one
- *   that is being canceled, or some of whose jobs are being added or canceled by a call under way.
+ * - A batch does not end while it is being created, because further jobs are to come. It also does
+ *   not end while it is being canceled, or while a call adds or cancels some of its jobs.
  * - A batch without jobs ends only when it was closed after its creation.
  *
- * It is updated, and has ended, when it was closed or when the last update of its jobs was made,
- * whichever is later. See endOf for the end of one that was reported.
+ * Its update and its end are the later of two times: when it was closed, and the last update of its
+ * jobs. See endOf for a reported end.
  */
 export function deriveBatch(batch: BatchRow): BatchRow {
   const { status, updated_at, created_at, start_datetime, end_datetime } = batch;
@@ -41,12 +42,12 @@ export function deriveBatch(batch: BatchRow): BatchRow {
 
 /**
  * A job that has not ended is CANCELED once its batch was canceled, timed out or failed as a whole:
- * nobody will run it. CANCELED, because of the job itself nothing is known to have failed; `errors`
- * says why, unless a user knows by having canceled. A reported end of the job itself, before
- * or after its batch, is kept: it may have results. A batch that is DONE as a whole ends
- * no job: it says that they have ended, and how, they say themselves.
+ * no device will run it. It is CANCELED because the job itself is not known to have failed.
+ * `errors` says why, unless the user canceled and knows. A reported end of the job itself, before
+ * or after its batch's, is kept: it may have results. A batch that is DONE as a whole ends no job:
+ * their own events say how they have ended.
  *
- * It is updated when its batch ended, if that is later than its own last update.
+ * The job is updated when its batch ended, if that is later than its own last update.
  */
 export function deriveJob(job: JobRow, batch: BatchRow): JobRow {
   const { status, updated_at, errors, created_at, start_timestamp, end_timestamp, written_at } = job;
@@ -77,8 +78,9 @@ interface Times {
 }
 
 /**
- * When a row ended that has ended: as reported, otherwise with the event or call that ended it, and
- * never before it started or, without a start, was created. A row that has not ended shows no end.
+ * When a row that has ended did so: the reported time, otherwise the time of the event or call that
+ * ended it. It is never before the start or, without a start, the creation. A row that has not
+ * ended shows no end.
  */
 export function endOf({ start, end, since }: Times): string {
   return laterOf(end ?? since, start);
@@ -88,7 +90,7 @@ function timeOf(microseconds: number | undefined): string | undefined {
   return microseconds === undefined ? undefined : fromMicroseconds(microseconds);
 }
 
-/** Whether the batch ends its jobs, but some of them have not been ended since. */
+/** Whether the batch has ended in a way that ends its jobs, and some of them are not ended yet. */
 export function hasJobsToEnd({ status, jobs_count_per_status: counts }: BatchRow): boolean {
   return endOfJobs(status) !== null && countUnfinished(counts) > 0;
 }

@@ -5,7 +5,7 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import { laterOf } from '../../values/timestamp.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
-import type { OwnerLists } from '../columns/lists.ts';
+import type { OwnerFormats } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits/limits.ts';
@@ -15,19 +15,13 @@ import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
 
-/** Whose rows are written, and how they are listed. */
-export interface Owner {
-  readonly userId: string;
-  readonly lists: OwnerLists;
-}
-
 /**
- * An event or a user's call as it is remembered, in the transaction that carries it out: so it is
- * carried out once.
+ * An event or a user's call as it is remembered. The transaction that carries it out stores this,
+ * so it is carried out once.
  */
 export interface ProcessedCall {
   readonly id: string;
-  /** Of the content: another event or call of the same id has another one. */
+  /** Of the content: a different event or call with the same id has another digest. */
   readonly digest: string;
   /** What the call chose, where a repetition could choose otherwise: some 6 KB at most. */
   readonly choice?: Uint8Array | undefined;
@@ -67,9 +61,9 @@ export interface Change {
   /** Absent: the change is asked for by a direct call. */
   readonly event?: SourceCall | undefined;
   /**
-   * Of a call that may take several changes. The first of them stores it, unless it is the last one
-   * too. Each is refused if it is stored with another digest or choice: no call goes on with what
-   * another one has begun.
+   * Of a call that may take several changes. The first of them stores it, unless it is also the
+   * last one. A change is refused if the record is stored with another digest or choice: a call
+   * must not go on with what another one has begun.
    */
   readonly idempotencyRecord?: ProcessedCall | undefined;
   /**
@@ -80,8 +74,8 @@ export interface Change {
   /** It may start jobs under the lease: the rules of the device are read with it. */
   readonly startsJobs?: true;
   /**
-   * It may end jobs that devices run, without their leases: for how long they ran is read, where
-   * batches have such jobs.
+   * It may end jobs that devices run, without holding their leases. So for batches with such jobs,
+   * the time that they have run is read.
    */
   readonly endsJobs?: true;
   /**
@@ -90,10 +84,10 @@ export interface Change {
    */
   apply(draft: Draft): Draft;
   /**
-   * The operation as two that follow each other, for when no transaction holds it; undefined when
-   * it cannot be split.
+   * The change as two that follow each other, for when no transaction holds it; undefined when it
+   * cannot be split.
    */
-  halves?(): readonly [Change, Change] | undefined;
+  split?(): readonly [Change, Change] | undefined;
 }
 
 /** What an attempt has read of an owner. */
@@ -123,6 +117,8 @@ export interface Stored {
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
 export interface Draft {
+  /** How the lists of its rows are stored. */
+  readonly formats: OwnerFormats;
   readonly stored: Stored;
   readonly heads: { readonly batch: Head; readonly job: Head };
   /** The rows that differ from those stored. */
@@ -167,13 +163,17 @@ export interface LeaseUpdate
   readonly goesBehind?: true;
   /** It was given up because an operator paused the device. */
   readonly paused?: true;
-  /** Its batch, which nobody has, gets the place of a batch that comes now. */
+  /** The batch has no lease, and gets the place of a batch that comes now. */
   readonly entersAnew?: true;
 }
 
-export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
-  const heads = { batch: stored.heads.batch ?? emptyHead(lists.batch), job: stored.heads.job ?? emptyHead(lists.job) };
+export function emptyDraft(formats: OwnerFormats, stored: Stored): Draft {
+  const heads = {
+    batch: stored.heads.batch ?? emptyHead(formats.batch),
+    job: stored.heads.job ?? emptyHead(formats.job),
+  };
   return {
+    formats,
     stored,
     heads,
     batches: new Map(),
@@ -209,12 +209,11 @@ export function visibleJob(draft: Draft, id: string): JobRow | undefined {
 }
 
 /**
- * The draft with these jobs of a batch as they are to be, with the statuses that follow from it,
- * and counted in it. That they are updated is no update of the batch itself: its `updated_at`
- * stays, unless its status follows by them.
+ * The draft with these changed jobs of a batch, with the statuses that follow from it, and counted
+ * in it. An update of jobs does not move the batch's own `updated_at`, unless the batch's status
+ * follows from them.
  */
 export function withJobs(
-  lists: OwnerLists,
   draft: Draft,
   {
     batch,
@@ -228,7 +227,7 @@ export function withJobs(
       count(counting, { before: visibleJob(draft, reported.id), reported, after: derived[at] as JobRow }),
     batch,
   );
-  return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: derived, heads });
+  return withRows(draft, { batches: counted === batch ? [] : [counted], jobs: derived, heads });
 }
 
 /**
@@ -259,13 +258,12 @@ function count(
  * their batch, by withJobs.
  */
 export function withRows(
-  lists: OwnerLists,
   draft: Draft,
   rows: { readonly batches?: readonly BatchRow[]; readonly jobs?: readonly JobRow[]; readonly heads?: Draft['heads'] },
 ): Draft {
   const { jobs = [], heads = draft.heads } = rows;
   const batches = (rows.batches ?? []).map(deriveBatch);
-  return withColumns(lists, {
+  return withColumns({
     ...draft,
     heads,
     batches: new Map([...draft.batches, ...batches.map((row) => [row.id, row] as const)]),
@@ -275,18 +273,18 @@ export function withRows(
 }
 
 /** The draft with the tails and the edits of blocks that its rows lead to. */
-function withColumns(lists: OwnerLists, draft: Draft): Draft {
-  const { stored, heads } = draft;
+function withColumns(draft: Draft): Draft {
+  const { formats, stored, heads } = draft;
   const changesOf = <Row extends BatchRow | JobRow>(
     before: ReadonlyMap<string, Row>,
     after: ReadonlyMap<string, Row>,
   ) => Array.from(after.values(), (row) => ({ before: before.get(row.id), after: row }));
   const headsOf = (name: 'batch' | 'job') => ({
-    before: stored.heads[name] ?? emptyHead(lists[name]),
+    before: stored.heads[name] ?? emptyHead(formats[name]),
     after: heads[name],
   });
-  const batch = columnChanges(lists.batch, headsOf('batch'), changesOf(stored.batches, draft.batches));
-  const job = columnChanges(lists.job, headsOf('job'), changesOf(stored.jobs, draft.jobs));
+  const batch = columnChanges(formats.batch, headsOf('batch'), changesOf(stored.batches, draft.batches));
+  const job = columnChanges(formats.job, headsOf('job'), changesOf(stored.jobs, draft.jobs));
   return {
     ...draft,
     heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
@@ -307,7 +305,7 @@ export function withSequences(
   return { ...draft, sequences: new Map([...draft.sequences, ...added]) };
 }
 
-/** The draft with a write into another table. Of one item, a transaction takes one write. */
+/** The draft with a write into another table. A transaction takes only one write of an item. */
 export function withWrite(draft: Draft, write: Write): Draft {
   return { ...draft, writes: [...draft.writes, write] };
 }
@@ -315,9 +313,9 @@ export function withWrite(draft: Draft, write: Write): Draft {
 /** DynamoDB's bound on a transaction. */
 const maxItems = 100;
 /**
- * Of rows, and of sequences, which another table holds. A transaction takes 2 write units for each
- * started KB, and one that takes more than 1,000 on one key would never be made (write-units.ts):
- * 400 KB in 80 rows take at most 860. Blocks are small.
+ * Of rows, and separately of sequences, which are in another table. A transaction takes 2 write
+ * units for each started KB, and one that takes more than 1,000 on one key would never be made
+ * (write-units.ts): 400 KB in 80 rows take at most 860. Blocks are small.
  */
 const maxBytes = 400_000;
 
@@ -334,7 +332,7 @@ export function fits(draft: Draft): boolean {
   const inQueue = ({ queue_key, open }: BatchRow) => (queue_key === undefined ? 0 : open ? 3 : 2);
   const inQueues = [...draft.batches.values()].reduce((sum, row) => sum + inQueue(row), 0);
   const lease = draft.lease === undefined ? 0 : 1;
-  // Those of changed blocks may have to be deleted.
+  // The summaries of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
   const others = draft.writes.length + usageChanges(draft).length + countedSubjects(draft).size;

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import { deriveJob, hasJobsToEnd, jobAsReported } from './derive-status.ts';
 import { type Change, type Draft, reportedBatch, visibleJob, withJobs } from './draft.ts';
 
@@ -29,11 +28,11 @@ export interface JobsOfBatch {
 }
 
 /**
- * Ends the jobs of a batch that its end ends (see derive-status.ts), or that were ended by an
- * earlier report of this end. The last operation throws JobsLeft where a job was not among those
- * found: then find them again.
+ * Ends the jobs of a batch that its end ends (see derive-status.ts), or that an earlier report of
+ * this end has ended. The last change throws JobsLeft if a job is missing from these: then find the
+ * jobs again.
  */
-export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
+export function endJobsChanges(jobs: JobsOfBatch): Change[] {
   const deriveAgain = (job: JobRow, batch: BatchRow) => {
     const reported = jobAsReported(job);
     return isDeepStrictEqual(deriveJob(reported, batch), job) ? job : { ...reported, rev: reported.rev + 1 };
@@ -42,30 +41,21 @@ export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
     if (hasJobsToEnd(batch)) throw new JobsLeft();
     return draft;
   });
-  return [...changeJobs(lists, jobs, deriveAgain), requireEnded];
+  return [...changeJobs(jobs, deriveAgain), requireEnded];
 }
 
 /** Changes the jobs in small parts. `change` returns the same job to pass it over. */
 export function changeJobs(
-  lists: OwnerLists,
   jobs: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
 ): Change[] {
   const { jobIds } = jobs;
   return Array.from({ length: Math.ceil(jobIds.length / maxJobsOfChange) }, (_, part) =>
-    changeSomeJobs(
-      lists,
-      { ...jobs, jobIds: jobIds.slice(part * maxJobsOfChange, (part + 1) * maxJobsOfChange) },
-      change,
-    ),
+    changeSomeJobs({ ...jobs, jobIds: jobIds.slice(part * maxJobsOfChange, (part + 1) * maxJobsOfChange) }, change),
   );
 }
 
-function changeSomeJobs(
-  lists: OwnerLists,
-  jobs: JobsOfBatch,
-  change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
-): Change {
+function changeSomeJobs(jobs: JobsOfBatch, change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow): Change {
   const { batchId, jobIds, endsJobs } = jobs;
   return {
     ...onBatch(batchId, (draft, batch) => {
@@ -74,16 +64,16 @@ function changeSomeJobs(
         const after = job && change(job, batch, draft);
         return after === undefined || after === job ? [] : [after];
       });
-      return changed.length === 0 ? draft : withJobs(lists, draft, { batch, jobs: changed });
+      return changed.length === 0 ? draft : withJobs(draft, { batch, jobs: changed });
     }),
     jobIds,
     ...(endsJobs && { endsJobs }),
-    halves() {
+    split() {
       if (jobIds.length < 2) return undefined;
       const middle = jobIds.length >> 1;
       return [
-        changeSomeJobs(lists, { ...jobs, jobIds: jobIds.slice(0, middle) }, change),
-        changeSomeJobs(lists, { ...jobs, jobIds: jobIds.slice(middle) }, change),
+        changeSomeJobs({ ...jobs, jobIds: jobIds.slice(0, middle) }, change),
+        changeSomeJobs({ ...jobs, jobIds: jobIds.slice(middle) }, change),
       ];
     },
   };

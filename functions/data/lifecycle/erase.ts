@@ -4,7 +4,6 @@ import { IllegalTransition, requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus } from '../../statuses.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import { type Change, visibleBatch, withRows } from './draft.ts';
 import { changeJobs, type JobsOfBatch, onBatch } from './end-jobs.ts';
 
@@ -24,7 +23,7 @@ export function notEnded(): IllegalTransition {
  * (requireContent). It says `erasing` until endErasing. Throws NotFound; IllegalTransition while
  * the batch or a job of it has not ended. `now` is a canonical time.
  */
-export function beginErasing(lists: OwnerLists, { batchId, now }: { batchId: string; now: string }): Change {
+export function beginErasing({ batchId, now }: { batchId: string; now: string }): Change {
   return onBatch(batchId, (draft) => {
     const batch = requireFound(visibleBatch(draft, batchId), 'batch');
     if (batch.erased_at !== null) return draft;
@@ -33,13 +32,13 @@ export function beginErasing(lists: OwnerLists, { batchId, now }: { batchId: str
     const { reported, ...shown } = batch;
     const content = { tags: [], configuration: null, backend_configuration: null, webhook: null, device_status: null };
     const erased: BatchRow = { ...shown, ...content, erased_at: now, erasing: true, rev: batch.rev + 1 };
-    return withRows(lists, draft, { batches: [erased] });
+    return withRows(draft, { batches: [erased] });
   });
 }
 
 /** Erases the content of these jobs of a batch whose erasing has begun. */
-export function eraseJobs(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
-  return changeJobs(lists, jobs, (job, batch) => {
+export function eraseJobs(jobs: JobsOfBatch): Change[] {
+  return changeJobs(jobs, (job, batch) => {
     if (job.erased_at !== undefined || batch.erased_at === null) return job;
     const { reported, has_webhook, ...shown } = job;
     const content = { variables: null, errors: null, results_key: null };
@@ -47,15 +46,16 @@ export function eraseJobs(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
   });
 }
 
-export function endErasing(lists: OwnerLists, batchId: string): Change {
+export function endErasing(batchId: string): Change {
   return onBatch(batchId, (draft, { erasing, ...batch }) =>
-    erasing === undefined ? draft : withRows(lists, draft, { batches: [{ ...batch, rev: batch.rev + 1 }] }),
+    erasing === undefined ? draft : withRows(draft, { batches: [{ ...batch, rev: batch.rev + 1 }] }),
   );
 }
 
 /**
- * Throws IllegalTransition where a user's call would add to an erased batch, or repeat it. Events
- * change nothing of one. They are no dead letters either: these would keep what events say.
+ * Throws IllegalTransition when a user's call would add to an erased batch, or repeat it. Events
+ * change nothing of an erased batch. They do not become dead letters either, because a dead letter
+ * would keep the event's content.
  */
 export function requireContent({ erased_at }: Pick<BatchRow, 'erased_at'>): void {
   if (erased_at !== null) throw new IllegalTransition('erased', 'The content of the batch was erased.');

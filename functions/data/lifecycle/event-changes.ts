@@ -2,7 +2,7 @@ import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { earlierOf, fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { creationChanges } from './creation.ts';
-import { type Change, digestOf, type Owner, type SourceCall } from './draft.ts';
+import { type Change, digestOf, type SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 
 /**
@@ -16,7 +16,7 @@ const maxSecondsAhead = 300;
  * 1970. Throws InvalidInput when the event is more than 5 minutes ahead of `now`, or names results
  * that are not its owner's.
  */
-export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): Change[] {
+export function eventChanges(userId: string, event: LifecycleEvent, now: number): Change[] {
   const { id, time } = event;
   if (toMicroseconds(time) > (now + maxSecondsAhead * 1000) * 1000) {
     const msg = `Input should be at most ${maxSecondsAhead} s in the future`;
@@ -26,20 +26,20 @@ export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): 
   switch (event.type) {
     case 'batch.created': {
       const { jobs, ...create } = event.data;
-      return creationChanges(owner, { batchId: create.id, create, jobs, time }, reference);
+      return creationChanges(userId, { batchId: create.id, create, jobs, time }, reference);
     }
     case 'jobs.added': {
       const { batch_id: batchId, jobs } = event.data;
-      return creationChanges(owner, { batchId, jobs, time }, reference);
+      return creationChanges(userId, { batchId, jobs, time }, reference);
     }
     case 'batch.updated': {
       const { batch_id, ...update } = upTo(event.data, fromMilliseconds(now));
-      return [updateBatch(owner.lists, { id: batch_id, update, event: reference })];
+      return [updateBatch({ id: batch_id, update, event: reference })];
     }
     case 'job.updated': {
       const { job_id, ...update } = upTo(event.data, fromMilliseconds(now));
-      requireOwnResults(owner.userId, update.results_key, ['body', 'data', 'results_key']);
-      return [updateJob(owner.lists, { id: job_id, update, event: reference })];
+      requireOwnResults(userId, update.results_key, ['body', 'data', 'results_key']);
+      return [updateJob({ id: job_id, update, event: reference })];
     }
   }
 }

@@ -1,7 +1,7 @@
 /** A value that is read when it is first needed, and once. */
 export interface LazyValue<Value> {
   /** Undefined until it was read. */
-  known(): Value | undefined;
+  value(): Value | undefined;
   read(): Promise<Value>;
 }
 
@@ -9,7 +9,7 @@ export interface LazyValue<Value> {
 export function lazyValue<Value>(read: () => Promise<Value>): LazyValue<Value> {
   let value: Value | undefined;
   return {
-    known: () => value,
+    value: () => value,
     async read() {
       value ??= await read();
       return value;

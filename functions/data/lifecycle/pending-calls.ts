@@ -6,7 +6,6 @@
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import { withJobsToCome } from './counters.ts';
 import { type Change, withRows } from './draft.ts';
 import { onBatch } from './end-jobs.ts';
@@ -40,25 +39,21 @@ export function withoutCall(batch: BatchRow, callId: string): BatchRow {
 }
 
 /**
- * The operations between two that begin and end a call on their batch; begun already, and ended
- * before, it stays so.
+ * These changes, after one that begins the call on their batch and before one that ends it. A call
+ * that has begun or ended already stays so.
  */
 export function changesOfCall(
-  lists: OwnerLists,
   { batchId, callId }: { readonly batchId: string; readonly callId: string },
   operations: readonly Change[],
 ): readonly [Change, ...Change[]] {
   const begin = onBatch(batchId, (draft, batch) =>
-    isPending(batch, callId) ? draft : withRows(lists, draft, { batches: [withCall(batch, callId)] }),
+    isPending(batch, callId) ? draft : withRows(draft, { batches: [withCall(batch, callId)] }),
   );
-  return [begin, ...operations, endOfCall(lists, { batchId, callId })];
+  return [begin, ...operations, endOfCall({ batchId, callId })];
 }
 
-export function endOfCall(
-  lists: OwnerLists,
-  { batchId, callId }: { readonly batchId: string; readonly callId: string },
-): Change {
+export function endOfCall({ batchId, callId }: { readonly batchId: string; readonly callId: string }): Change {
   return onBatch(batchId, (draft, batch) =>
-    isPending(batch, callId) ? withRows(lists, draft, { batches: [withoutCall(batch, callId)] }) : draft,
+    isPending(batch, callId) ? withRows(draft, { batches: [withoutCall(batch, callId)] }) : draft,
   );
 }

@@ -4,15 +4,14 @@
  * whatever changed it.
  */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DeviceClosed } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
-import { requireTable, type TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { batchGet, type Item, queryAll } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { deviceRules, deviceRulesKey, whyClosed } from '../queue/device-rules.ts';
 import {
@@ -28,7 +27,7 @@ import {
   workEnd,
 } from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob, visibleBatch } from './draft.ts';
+import { type Draft, type LeaseUpdate, ofLeasedJob, visibleBatch } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
 /** How often a batch may be claimed between two changes of its row: far more than it can be. */
@@ -52,23 +51,20 @@ export function isClaimable(batch: BatchRow): boolean {
 export type StoredClocks = ReadonlyMap<string, { readonly device: number; readonly user: UserClock | undefined }>;
 
 /**
- * The owner's clock for a device, in the Columns table: only this owner's creations and
- * cancellations are at it.
+ * The owner's clock for a device is in the Columns table: only this owner's creations and
+ * cancellations change it.
  */
 export function userClockKey(deviceType: string): string {
-  return `work#${deviceType}`;
+  return `clock#${deviceType}`;
 }
 
-/**
- * The owner's clock for a device, as it is stored. 1 read unit.
- */
+/** The owner's clock for a device, as it is stored. 1 read unit. */
 export async function getUserClock(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Columns'>,
+  db: Db<'Columns'>,
   { user_id, device_type }: Pick<BatchRow, 'user_id' | 'device_type'>,
 ): Promise<UserClock> {
   const keys = [{ user_id, key: userClockKey(device_type) }];
-  const [found] = await batchGet(client, { table: tables.Columns, keys, consistent: true });
+  const [found] = await batchGet(db, { table: 'Columns', keys, consistent: true });
   return found === undefined ? {} : storedRow(StoredUserClock, found).clocks;
 }
 
@@ -93,15 +89,15 @@ function addedJobs({ batches }: Draft['stored'], { id, jobs_count }: BatchRow): 
   return jobs_count - (batches.get(id)?.jobs_count ?? 0);
 }
 
-/** Whether a user's call creates the batch: a batch of an event is in no queue. */
+/** Whether a user's call creates the batch. Batches of events are in no queue. */
 function isNew({ stored }: Draft, { id, queue_key }: BatchRow): boolean {
   return queue_key !== undefined && !stored.batches.has(id);
 }
 
 /**
- * The devices of those batches of the draft that enter a queue or grow there, and of those that
- * leave one before a device took them: whether the owner's clock for a device also needs the
- * device's own.
+ * The devices for which the draft needs the owner's clock: a batch enters their queue, moves in it,
+ * or leaves it before a device took it. True if it also needs the device's own clock, which a batch
+ * that leaves does not.
  */
 export function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
   const charged = new Map<string, boolean>();
@@ -115,34 +111,38 @@ export function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
 }
 
 /**
- * The tags of the devices' clocks that the draft's batches need. One that lags costs a little
- * fairness. Throws DeviceClosed where a new batch is for a device that an operator has closed; its
- * rules may lag as well. Half a read unit for each device where a batch is new, enters or grows.
+ * The tags of the devices' clocks that the draft's batches need. A tag that lags costs a little
+ * fairness. Throws DeviceClosed when a new batch is for a device that an operator has closed; the
+ * device's rules may lag as well. Half a read unit for each device with a batch that is new, enters
+ * or grows.
  */
 export async function readDeviceClocks(
-  client: DynamoDBDocumentClient,
-  tables: Partial<TableNames<'DeviceQueue'>>,
+  db: Db<'DeviceQueue'>,
   { draft, charged }: { readonly draft: Draft; readonly charged: ReadonlyMap<string, boolean> },
 ): Promise<ReadonlyMap<string, number>> {
   const news = [...draft.batches.values()].filter((row) => isNew(draft, row));
   const accepting = new Set(news.map(({ device_type }) => device_type));
   const types = accepting.union(new Set([...charged].flatMap(([type, isCharged]) => (isCharged ? type : []))));
-  return new Map(await Promise.all(Array.from(types, async (type) => [type, await readDevice(type)] as const)));
+  const tags = Array.from(types, async (type) => [type, await readTag(db, type, accepting.has(type))] as const);
+  return new Map(await Promise.all(tags));
+}
 
-  /** The tag of the device's clock. */
-  async function readDevice(device_type: string): Promise<number> {
-    const items = await queryAll(client, {
-      table: requireTable(tables, 'DeviceQueue'),
-      partition: { device_type },
-      sortKey: 'key',
-      range: { between: [deviceClockKey, deviceRulesKey] },
-      consistent: false,
-    });
-    const rules = deviceRules(items.find(({ key }) => key === deviceRulesKey));
-    const why = whyClosed(device_type, rules);
-    if (why !== undefined && accepting.has(device_type)) throw new DeviceClosed(why);
-    return clockTag(items.find(({ key }) => key === deviceClockKey));
-  }
+/**
+ * The tag of the device's clock. Throws DeviceClosed when the device must accept a batch and is
+ * closed.
+ */
+async function readTag(db: Db<'DeviceQueue'>, device_type: string, isToAccept: boolean): Promise<number> {
+  const items = await queryAll(db, {
+    table: 'DeviceQueue',
+    partition: { device_type },
+    sortKey: 'key',
+    range: { between: [deviceClockKey, deviceRulesKey] },
+    consistent: false,
+  });
+  const rules = deviceRules(items.find(({ key }) => key === deviceRulesKey));
+  const why = whyClosed(device_type, rules);
+  if (why !== undefined && isToAccept) throw new DeviceClosed(why);
+  return clockTag(items.find(({ key }) => key === deviceClockKey));
 }
 
 /**
@@ -163,98 +163,120 @@ export function storedClocks(
   );
 }
 
-export interface QueueChanges {
-  /** The draft's batches; those that enter or leave a queue say so. */
+interface QueueChanges {
+  /** The draft's batches, with their new `queue_key` when they enter or leave a queue. */
   readonly batches: readonly BatchRow[];
   readonly writes: readonly Write[];
 }
 
+/** What queue changes are derived from. */
+interface QueueContent {
+  readonly draft: Draft;
+  readonly clocks: StoredClocks;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The changes of a draft's queues, as far as they are derived. */
+interface Moves extends QueueContent {
+  readonly TableName: string;
+  /** The owner's clocks that differ from the stored ones, by device type. */
+  readonly userClocks: Map<string, UserClock>;
+  readonly writes: Write[];
+  /** The batch that is leased leaves its place: the condition on the lease goes with that. */
+  leavesByLease: boolean;
+}
+
 /**
- * What the draft changes in queues; where it is made under a lease, on condition that this is still
- * the current one.
+ * What the draft changes in queues. A draft made under a lease is conditional on the lease being
+ * current.
  */
 export function queueChanges(
-  { userId }: Owner,
-  {
-    draft,
-    clocks,
-    tables,
-    now,
-  }: {
-    readonly draft: Draft;
-    readonly clocks: StoredClocks;
-    readonly tables: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>;
-    /** Milliseconds since 1970. */
-    readonly now: number;
-  },
+  { tables }: Db<'Columns' | 'DeviceQueue'>,
+  userId: string,
+  { draft, clocks, now }: QueueContent,
 ): QueueChanges {
   const { lease } = draft;
-  const userClocks = new Map<string, UserClock>();
-  const clocksOf = ({ device_type }: BatchRow) => {
-    const stored = clocks.get(device_type);
-    if (stored === undefined) throw new RangeError(`The clock of ${device_type} was not read.`);
-    return { device: stored.device, user: userClocks.get(device_type) ?? stored.user ?? {} };
-  };
-  const writes: Write[] = [];
-  let leavesByLease = false;
-  const batches = Array.from(draft.batches.values(), (row): BatchRow => {
-    const move = moveOf(draft, row);
-    if (move === undefined) return row;
-    const { queue_key, queue_charges, queued_at = now, ...rest } = row;
-    const { device_type, queue_priority: priority } = row;
-    const TableName = requireTable(tables, 'DeviceQueue');
-    const isLeased = lease !== undefined && lease.item.key === queue_key;
-    const remove = () => {
-      leavesByLease ||= isLeased;
-      const Delete = { TableName, Key: { device_type, key: queue_key } };
-      writes.push({ Delete: isLeased ? { ...Delete, ...isCurrent(lease) } : Delete });
-    };
-    if (move === 'leaves' || move === 'enters anew') {
-      remove();
-      const { queue_priority: charged } = draft.stored.batches.get(row.id) ?? row;
-      if (queue_charges) userClocks.set(device_type, giveBack(clocksOf(row).user, queue_charges, charged));
-      if (move === 'leaves') return { ...rest, queue_key: null };
-    }
-    const put = (tag: number, part?: Partial<QueueItem>) => {
-      const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part };
-      writes.push({ Put: { TableName, Item: item, ...isAbsent } });
-      return item.key;
-    };
-    // A batch that has a key gets a later one.
-    const isLater = typeof queue_key === 'string' && move !== 'enters anew';
-    const notBefore = isLater ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
-    if (move === 'goes behind' && lease !== undefined) {
-      remove();
-      const { device, user } = clocksOf(row);
-      const { fence = 0, place, losses, unseen_losses, item } = lease;
-      const { job_shots } = item;
-      // Its jobs are charged already.
-      const tag = Math.max(device, notBefore, workEnd(user, priority));
-      const shots = job_shots === undefined ? {} : { job_shots };
-      return { ...row, queue_key: put(tag, { fence, place, losses, unseen_losses, ...shots }) };
-    }
-    const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
-    const { tag, charge, user } = placeWork(clocksOf(row), { priority, jobs: Math.max(1, jobs), notBefore });
-    userClocks.set(device_type, user);
-    // What a device has, or had once, keeps its place.
-    if (move === 'grows' && queue_charges === undefined) return row;
-    if (move === 'grows') remove();
-    if (move === 'enters anew' && lease !== undefined) {
-      const { key, fence, jobs_left, ...kept } = lease.item;
-      return { ...row, queue_key: put(tag, kept), queue_charges: [charge] };
-    }
-    const key = put(tag, { entered_at: queued_at });
-    return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge), queued_at };
-  });
-  for (const [deviceType, after] of userClocks) {
+  const TableName = tables.DeviceQueue;
+  const moves: Moves = { draft, clocks, now, TableName, userClocks: new Map(), writes: [], leavesByLease: false };
+  const batches = Array.from(draft.batches.values(), (row) => moveBatch(moves, row));
+  const { writes } = moves;
+  for (const [deviceType, after] of moves.userClocks) {
     const Key = { user_id: userId, key: userClockKey(deviceType) };
     writes.push(...writeUserClock(tables.Columns, Key, { before: clocks.get(deviceType)?.user, after }));
   }
-  if (lease !== undefined && !leavesByLease) {
+  if (lease !== undefined && !moves.leavesByLease) {
     const leased = visibleBatch(draft, batchIdOfKey(lease.item.key));
-    writes.push(updateLease(requireTable(tables, 'DeviceQueue'), lease, leased));
+    writes.push(updateLease(TableName, lease, leased));
   }
   return { batches, writes };
+}
+
+/** The batch's row after its move in the queue. */
+function moveBatch(moves: Moves, row: BatchRow): BatchRow {
+  const { draft, now } = moves;
+  const { lease } = draft;
+  const move = moveOf(draft, row);
+  if (move === undefined) return row;
+  const { queue_key, queue_charges, queued_at = now, ...rest } = row;
+  const { device_type, queue_priority: priority } = row;
+  if (move === 'leaves' || move === 'enters anew') {
+    removeItem(moves, row);
+    const { queue_priority: charged } = draft.stored.batches.get(row.id) ?? row;
+    if (queue_charges) moves.userClocks.set(device_type, giveBack(clocksOf(moves, row).user, queue_charges, charged));
+    if (move === 'leaves') return { ...rest, queue_key: null };
+  }
+  // A batch that has a key gets a later one.
+  const isLater = typeof queue_key === 'string' && move !== 'enters anew';
+  const notBefore = isLater ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
+  if (move === 'goes behind' && lease !== undefined) {
+    removeItem(moves, row);
+    const { device, user } = clocksOf(moves, row);
+    const { fence = 0, place, losses, unseen_losses, item } = lease;
+    const { job_shots } = item;
+    // Its jobs are charged already.
+    const tag = Math.max(device, notBefore, workEnd(user, priority));
+    const shots = job_shots === undefined ? {} : { job_shots };
+    return { ...row, queue_key: putItem(moves, row, { tag, part: { fence, place, losses, unseen_losses, ...shots } }) };
+  }
+  const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
+  const { tag, charge, user } = placeWork(clocksOf(moves, row), { priority, jobs: Math.max(1, jobs), notBefore });
+  moves.userClocks.set(device_type, user);
+  // What a device has, or had once, keeps its place.
+  if (move === 'grows' && queue_charges === undefined) return row;
+  if (move === 'grows') removeItem(moves, row);
+  if (move === 'enters anew' && lease !== undefined) {
+    const { key, fence, jobs_left, ...kept } = lease.item;
+    return { ...row, queue_key: putItem(moves, row, { tag, part: kept }), queue_charges: [charge] };
+  }
+  const key = putItem(moves, row, { tag, part: { entered_at: queued_at } });
+  return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge), queued_at };
+}
+
+/** The clocks for the batch's device: the owner's as the draft has changed it so far. */
+function clocksOf({ clocks, userClocks }: Moves, { device_type }: BatchRow) {
+  const stored = clocks.get(device_type);
+  if (stored === undefined) throw new RangeError(`The clock of ${device_type} was not read.`);
+  return { device: stored.device, user: userClocks.get(device_type) ?? stored.user ?? {} };
+}
+
+function removeItem(moves: Moves, { device_type, queue_key }: BatchRow): void {
+  const { lease } = moves.draft;
+  const isLeased = lease !== undefined && lease.item.key === queue_key;
+  moves.leavesByLease ||= isLeased;
+  const Delete = { TableName: moves.TableName, Key: { device_type, key: queue_key } };
+  moves.writes.push({ Delete: isLeased ? { ...Delete, ...isCurrent(lease) } : Delete });
+}
+
+/** Puts the batch at a place. Returns its key. */
+function putItem(
+  { TableName, draft, writes }: Moves,
+  row: BatchRow,
+  { tag, part }: { readonly tag: number; readonly part: Partial<QueueItem> },
+): string {
+  const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part };
+  writes.push({ Put: { TableName, Item: item, ...isAbsent } });
+  return item.key;
 }
 
 /** The clock without the charges of a batch that no device took. */
@@ -264,7 +286,7 @@ function giveBack(user: UserClock, charges: readonly TimeRange[], priority: Queu
 
 const isAbsent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
-/** The item of a batch at this place, which nobody has. */
+/** The item of a batch at this place, without a lease. */
 function newItem(batch: BatchRow, tag: number): QueueItem {
   const { id, user_id, device_type, queue_priority, created_at, rev } = batch;
   const key = queueKey({ tag, priority: queue_priority, created_at, batchId: id });
@@ -286,13 +308,17 @@ function writeUserClock(
 }
 
 /**
- * What the batch still has to run. Its row always says so, the item as of its own last write.
+ * What the batch still has to run. The row is always up to date, the item only as of its own last
+ * write.
  */
 function jobsLeft({ jobs_count_per_status }: BatchRow): Pick<QueueItem, 'jobs_left'> {
   return { jobs_left: countRunnable(jobs_count_per_status) };
 }
 
-/** How often jobs of the batch are run, by those that the transaction adds. */
+/**
+ * The average runs of the batch's jobs that the transaction adds; empty if there are none, or if
+ * one leaves its runs open.
+ */
 function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots'> {
   const runs = [...jobs.values()].filter(({ batch_id }) => batch_id === id).map((job) => job.runs);
   const sum = runs.reduce<number>((total, each) => total + (each ?? 0), 0);
@@ -318,11 +344,12 @@ function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | u
 /**
  * The lease is as it was read. One that ran out is taken away only while no heartbeat has come.
  *
- * By `rules_rev` nothing is handed out after the answer to an operator that pauses the device
- * (device-settings.ts): that call writes the rules, then their `rev` to each leased item, then it
- * answers. Who starts a job has read the item and the rules. If the item had the new `rev`, the
- * rules were read again, and are the new ones. If it had not, the start fails unless it is
- * committed before the `rev` is written, so before the answer.
+ * `rules_rev` keeps jobs from starting after the answer to an operator that pauses the device
+ * (device-settings.ts). That call writes the rules, then their `rev` to each leased item, then it
+ * answers. A call that starts a job has read the item and the rules:
+ * - If the item had the new `rev`, the rules were read again, and are the new ones.
+ * - If it had the old one, the start fails unless it is committed before the new `rev` is written,
+ *   and so before the answer.
  */
 function isCurrent({ item, put_back }: LeaseUpdate) {
   const { fence, rules_rev, lease_until } = item;

@@ -1,28 +1,30 @@
 /**
- * The creation of batches and jobs by the calls of users, as atomic and repeatable as that by
- * events (see apply-events.ts).
+ * Creates batches and jobs for calls of users, as atomically and repeatably as apply-events.ts does
+ * for events.
  */
 
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, CorruptData, PayloadTooLarge, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
+import { WritePace } from '../dynamodb/write-pace.ts';
 import { effectiveLimits } from '../limits/limits.ts';
-import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
+import { commitTasks } from './commit-tasks.ts';
 import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';
 import { lazyValue } from './lazy-value.ts';
+import type { LifecycleTable } from './lifecycle-db.ts';
+import { recoveryDelaySeconds, type ScheduleRecovery } from './schedule-recovery.ts';
 import { processedCall, processedEventKey } from './transaction.ts';
 import { writerLock } from './writer-lock.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
 const keyUsedBefore = 'The idempotency key was used before, with another body.';
 
-/** What jobs say that were canceled because the call that added them did not add all. */
+/** The errors of jobs that were canceled because the call that added them did not add all. */
 const givenUp = ['The call that added this job did not come to its end.'];
 
 const tooManyJobs =
@@ -42,113 +44,94 @@ export interface CreatedRows {
   readonly jobs: readonly JobRow[];
 }
 
-export type CreationTables = TableNames<
-  'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Limits' | 'Usage' | 'Counters'
->;
+/** A creation also reads limits. */
+export type CreationDb = Db<LifecycleTable | 'Limits'>;
 
 /**
- * The function that reads what is remembered of a call: empty where it was not made before. Throws
- * AlreadyExists where another call had its key. 2 read units.
+ * What is remembered of a call: empty if it was not made before. Throws AlreadyExists if another
+ * call used its key. 2 read units.
  */
-export function callsBefore(client: DynamoDBDocumentClient, tables: TableNames<'Columns'>) {
-  return async (userId: string, request: ProcessedCall): Promise<ProcessedCall[]> => {
-    const ids = [request.id, recordOfBeginning(request).id];
-    const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
-    const items = await batchGet(client, { table: tables.Columns, keys, consistent: true });
-    const calls = items.map((item) => processedCall(String(item.key), item));
-    if (calls.some(({ digest }) => digest !== request.digest)) {
-      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
-    }
-    return calls;
-  };
+export async function callsBefore(db: Db<'Columns'>, userId: string, request: ProcessedCall): Promise<ProcessedCall[]> {
+  const ids = [request.id, recordOfBeginning(request).id];
+  const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
+  const items = await batchGet(db, { table: 'Columns', keys, consistent: true });
+  const calls = items.map((item) => processedCall(String(item.key), item));
+  if (calls.some(({ digest }) => digest !== request.digest)) {
+    throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
+  }
+  return calls;
 }
 
-/** How long a creation waits for other creations of the user: half of a function's time. */
-const maxWaitMilliseconds = 14_000;
-
 /**
- * The function that creates what a call asks for and returns the rows, without a read after the
- * last write. Throws NotFound and IllegalTransition where jobs are for no batch of the user or for
- * one that is closed or has ended; AlreadyExists when the same request came with other content;
- * LimitExceeded when the user has more projects or device types than its lists can distinguish;
- * TooBusy; Unfinished, which the same request goes on from. Without a request nobody could go on:
- * then what was begun is handed over, to be canceled, and PayloadTooLarge is thrown.
+ * Creates what a call asks for and returns the rows, without a read after the last write. Throws
+ * NotFound when the user has no such batch for the jobs; IllegalTransition when that batch is
+ * closed or has ended; AlreadyExists when the same request came with other content; LimitExceeded
+ * when the user has more projects or device types than its lists can distinguish; TooBusy;
+ * Unfinished.
+ *
+ * After Unfinished, the same request goes on. A call without a request cannot be continued:
+ * PayloadTooLarge is thrown instead, and the recovery cancels what was begun.
  *
  * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
- * KB of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
- * transaction does not hold it all, the batch says so (`creating`, `pending_calls`) until the
- * last one.
+ * KB of a sequence; 2 for the memory of a request, 4 if it takes several transactions. If one
+ * transaction does not hold it all, the batch says so (`creating`, `pending_calls`) until the last
+ * one.
  */
-export function requestCreation(
-  client: DynamoDBDocumentClient,
-  tables: CreationTables,
-  options: LifecycleOptions = {},
-): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
-  const { newPace, ...context } = writeContext(client, tables, options);
-  const { lists, now } = context;
-  const limitsOf = effectiveLimits(client, tables);
-  return async (userId, { request, projectId, ...requested }) => {
-    const { batchId, create } = requested;
-    const time = fromMilliseconds(now());
-    const callId = request?.id ?? randomUUID();
-    const creation = { ...requested, callId, time };
-    const job_ids = requested.jobs.map(({ id }) => id);
-    const call = create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
-    const pace = newPace();
-    const isOver = () => pace.isOver();
-    const { errors, batches, jobs } = await commitTasks(
-      {
-        ...context,
-        userId,
-        pace,
-        limits: lazyValue(() => limitsOf(userId, create?.project_id ?? projectId)),
-        lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }),
-      },
-      [
-        {
-          changes: creationChanges({ userId, lists }, creation, request && { ...request, batchId, time }),
-          beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId, call),
-        },
-      ],
-    );
-    const [error] = errors;
-    if (error instanceof AlreadyExists)
-      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore, { cause: error });
-    if (error instanceof Unfinished && request === undefined) {
-      // If this fails, what was sent before the first transaction comes ten minutes after that.
-      await options.handOver?.(userId, batchId, call).catch(() => {});
-      throw new PayloadTooLarge(tooManyJobs, { cause: error });
-    }
-    if (error !== undefined) throw error;
-    const batch = batches.get(batchId);
-    const rows = job_ids.flatMap((id) => jobs.get(id) ?? []);
-    if (batch === undefined || rows.length !== job_ids.length) {
-      throw new CorruptData(`Rows of the batch ${batchId} are missing after their creation.`);
-    }
-    return { batch, jobs: rows };
-  };
+export async function requestCreation(
+  db: CreationDb,
+  userId: string,
+  requested: RequestedCreation,
+  scheduleRecovery?: ScheduleRecovery,
+): Promise<CreatedRows> {
+  const { request, projectId, ...content } = requested;
+  const { batchId, create, jobs } = content;
+  const time = fromMilliseconds(db.clock.now());
+  const callId = request?.id ?? randomUUID();
+  const job_ids = jobs.map(({ id }) => id);
+  const call = create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+  const pace = new WritePace(db.clock);
+  const lock = writerLock(db, { userId, isOver: () => pace.isOver() });
+  const limits = limitsOfCreation(db, userId, requested);
+  const event = request && { ...request, batchId, time };
+  const committed = await commitTasks(db, { userId, pace, lock, limits }, [
+    {
+      changes: creationChanges(userId, { ...content, callId, time }, event),
+      announce: () => scheduleRecovery?.({ userId, batchId, call }, recoveryDelaySeconds),
+    },
+  ]);
+  const [error] = committed.errors;
+  if (error instanceof AlreadyExists)
+    throw new AlreadyExists('idempotency_key_reused', keyUsedBefore, { cause: error });
+  if (error instanceof Unfinished && request === undefined) {
+    // If this fails, what was sent before the first transaction comes ten minutes after that.
+    await scheduleRecovery?.({ userId, batchId, call }, 0).catch(() => {});
+    throw new PayloadTooLarge(tooManyJobs, { cause: error });
+  }
+  if (error !== undefined) throw error;
+  const batch = committed.batches.get(batchId);
+  const rows = job_ids.flatMap((id) => committed.jobs.get(id) ?? []);
+  if (batch === undefined || rows.length !== job_ids.length) {
+    throw new CorruptData(`Rows of the batch ${batchId} are missing after their creation.`);
+  }
+  return { batch, jobs: rows };
+}
+
+/** Read where the creation begins, if it begins. */
+function limitsOfCreation(db: Db<'Limits'>, userId: string, { create, projectId }: RequestedCreation) {
+  return lazyValue(() => effectiveLimits(db, userId, create?.project_id ?? projectId));
 }
 
 /**
- * The function that throws what requestCreation would throw of this request, and stores nothing. It
- * looks at the first of several transactions: that is where limits, the batch and its device are
- * checked for all jobs. A call that was made before is tried as a new one.
+ * Throws what requestCreation would throw for this request, and stores nothing. It checks only the
+ * first of several transactions: that one checks limits, the batch and its device for all jobs. A
+ * call that was made before is tried as a new one.
  */
-export function tryCreation(
-  client: DynamoDBDocumentClient,
-  tables: CreationTables,
-  options: LifecycleOptions = {},
-): (userId: string, requested: RequestedCreation) => Promise<void> {
-  const { newPace, ...context } = writeContext(client, tables, options);
-  const limitsOf = effectiveLimits(client, tables);
-  return async (userId, { projectId, ...requested }) => {
-    const project = requested.create?.project_id ?? projectId;
-    const limits = lazyValue(() => limitsOf(userId, project));
-    // Sequences of their own would be too much for one transaction.
-    const { sequences, request, ...rest } = requested;
-    const creation = { ...rest, callId: randomUUID(), time: fromMilliseconds(context.now()) };
-    const changes = creationChanges({ userId, lists: context.lists }, creation).slice(0, 1);
-    const { errors } = await commitTasks({ ...context, userId, limits, isTrial: true }, [{ changes }]);
-    if (errors[0] !== undefined) throw errors[0];
-  };
+export async function tryCreation(db: CreationDb, userId: string, requested: RequestedCreation): Promise<void> {
+  // Sequences of their own would be too much for one transaction.
+  const { sequences, request, projectId, ...rest } = requested;
+  const creation = { ...rest, callId: randomUUID(), time: fromMilliseconds(db.clock.now()) };
+  const changes = creationChanges(userId, creation).slice(0, 1);
+  const limits = limitsOfCreation(db, userId, requested);
+  const { errors } = await commitTasks(db, { userId, limits, dryRun: true }, [{ changes }]);
+  if (errors[0] !== undefined) throw errors[0];
 }

@@ -9,7 +9,6 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
 import { earlierOf, fromMilliseconds, laterOf } from '../../values/timestamp.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
   deviceMicroseconds,
@@ -41,9 +40,8 @@ import { firstPendingPosition } from './pending-calls.ts';
 import { isClaimable } from './queue-writes.ts';
 import { type JobUpdate, updateRow } from './update-row.ts';
 
-/** What a device asks for, and under which lease. */
+/** A request of a device under its lease. */
 export interface LeasedRequest {
-  readonly lists: OwnerLists;
   readonly lease: LeaseReference;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -54,11 +52,10 @@ export interface LeasedRequest {
   readonly jobIds: readonly string[];
   /** No job of the batch before this place can run any more: the lease goes on there. */
   readonly from: number;
-  /** A claim asks: also a job that a lost device has begun would be handed out anew. */
+  /** Set by a claim, which also hands out anew a job that a lost device has begun. */
   readonly isClaim?: true | undefined;
 }
 
-/** What the device does next. */
 export type Progress =
   | { readonly kind: 'runs'; readonly batch: BatchRow; readonly job: JobRow }
   /** The batch has no job for now: it is open, or a call is adding jobs. */
@@ -68,24 +65,28 @@ export type Progress =
   /** The lease was given up because an operator lets the device start nothing. */
   | { readonly kind: 'paused' }
   /** There is a job from this place on, which was not among those given. */
-  | { readonly kind: 'looks'; readonly place: number };
+  | { readonly kind: 'search'; readonly place: number };
 
 /**
- * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost
- * device has begun is repeated. A job that has run for longer than it may, has lost its device
- * three times, or that ten claims took which nobody was heard of after, is ERROR instead. Where an
- * open batch has no job to run, it waits; where it has waited for two minutes and no job is
- * CANCELING, it is TIMED_OUT. Where an operator lets the device start nothing, the lease is given
- * up. Throws LeaseLost.
+ * Starts the first unfinished job: it and its batch become RUNNING.
+ *
+ * - A job that a lost device has begun is repeated. It is ERROR instead if it has run for longer
+ *   than it may, has lost its device three times, or was handed out by ten claims without a later
+ *   call.
+ * - An open batch without a job to run waits. After two minutes it is TIMED_OUT, unless a job is
+ *   CANCELING.
+ * - If an operator lets the device start nothing, the lease is given up.
+ *
+ * Throws LeaseLost.
  */
 export function startJob(request: LeasedRequest): Change {
   return { ...underLease(request, (draft, held) => startNext(draft, request, held)), startsJobs: true };
 }
 
 /**
- * Ends the job that the device runs, and starts the next as startJob does; one that has run for
+ * Ends the job that the device runs, and starts the next as startJob does. A job that has run for
  * longer than it may is ERROR, whatever is reported. Throws LeaseLost; NotFound when the batch has
- * no such job; IllegalTransition when it is not the job that the device runs, or has ended in
+ * no such job; IllegalTransition when the device does not run the job, or the job has ended in
  * another way.
  */
 export function reportJob(
@@ -109,7 +110,7 @@ export function reportJob(
   return { ...operation, startsJobs: true, jobIds: [...new Set([jobId, ...operation.jobIds])] };
 }
 
-/** What becomes of a batch that nobody has any more. */
+/** What becomes of a batch whose lease ends. */
 export type LeaseEnd =
   /** It can be claimed from this time on, in milliseconds since 1970; 0: at once. */
   | { readonly kind: 'released'; readonly until: number }
@@ -121,10 +122,10 @@ export type LeaseEnd =
   | { readonly kind: 'paused' };
 
 /**
- * Gives the lease up: the batch and the job that runs are PENDING again, and have not started,
- * unless jobs of the batch have ended. A job that has run for longer than it may is ERROR. An open
- * batch without jobs to run leaves the queue until it gets some. Throws LeaseLost; JobsLeft where
- * the job that runs was not among those given.
+ * Gives up the lease: the batch and the running job are PENDING again. The batch counts as not
+ * started, unless jobs of it have ended. A job that has run for longer than it may is ERROR. An
+ * open batch without jobs to run leaves the queue until it gets some. Throws LeaseLost; JobsLeft
+ * when the running job is not among the given jobs.
  */
 export function releaseBatch(request: LeasedRequest, end: LeaseEnd): Change {
   return underLease(request, (draft, held) =>
@@ -137,7 +138,7 @@ function waitAgain(
   request: LeasedRequest,
   { held: heldBefore, end }: { readonly held: LeaseUpdate; readonly end: LeaseEnd },
 ): Draft {
-  const { lists, lease, now, jobIds } = request;
+  const { lease, now, jobIds } = request;
   const until = end.kind === 'lapsed' ? lastHeartbeat(heldBefore) : now;
   const { draft, held } = endOverTime(before, request, { held: heldBefore, until });
   if (held !== heldBefore && !isClaimable(visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow)) {
@@ -167,7 +168,7 @@ function waitAgain(
     updated_at: laterOf(batch.updated_at, time),
     rev: batch.rev + 1,
   };
-  return withLease(withBatch(lists, draft, { batch: waiting, jobs }), {
+  return withLease(withBatch(draft, { batch: waiting, jobs }), {
     ...withoutJob(held),
     fence: held.item.fence + 1,
     ...(end.kind === 'released' && { lease_until: end.until }),
@@ -206,11 +207,10 @@ export function isReported(job: JobRow, { fence }: LeaseReference, status: JobRo
 
 /** The draft with the batch, and these jobs of it if there are any. */
 function withBatch(
-  lists: OwnerLists,
   draft: Draft,
   { batch, jobs }: { readonly batch: BatchRow; readonly jobs: readonly JobRow[] },
 ): Draft {
-  return jobs.length > 0 ? withJobs(lists, draft, { batch, jobs }) : withRows(lists, draft, { batches: [batch] });
+  return jobs.length > 0 ? withJobs(draft, { batch, jobs }) : withRows(draft, { batches: [batch] });
 }
 
 /** What the device does next, by the draft of the last operation. */
@@ -225,7 +225,7 @@ export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   const job = [...draft.stored.jobs.keys()]
     .map((id) => visibleJob(draft, id) as JobRow)
     .find((each) => each.batch_id === batch.id && each.creation_order === place && each.status === 'RUNNING');
-  return job === undefined ? { kind: 'looks', place } : { kind: 'runs', batch, job };
+  return job === undefined ? { kind: 'search', place } : { kind: 'runs', batch, job };
 }
 
 export function noSuchJob(): NotFound {
@@ -244,8 +244,7 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
       if (batch === undefined) {
         throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
       }
-      // What is done under a key that the batch no longer has would leave the item of its present
-      // one behind.
+      // A change under a former key of the batch would leave the item of its present key behind.
       if (batch.queue_key !== lease.key) throw leaseLost();
       return apply(draft, draft.lease ?? { item, ...leasePart(item) });
     },
@@ -275,7 +274,7 @@ function withoutJob(held: LeaseUpdate): LeaseUpdate {
 }
 
 function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): Draft {
-  const { lists, lease, now, jobIds, from, isClaim } = request;
+  const { lease, now, jobIds, from, isClaim } = request;
   const held = before.place < from ? { ...withoutJob(before), place: from, ...noLosses } : before;
   const batchId = batchIdOfKey(lease.key);
   const batch = reportedBatch(draft, batchId) as BatchRow;
@@ -307,7 +306,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     ),
   );
   const isRunning = jobs.length === 0 && begun === batch;
-  const running = isRunning ? draft : withBatch(lists, draft, { batch: begun, jobs });
+  const running = isRunning ? draft : withBatch(draft, { batch: begun, jobs });
   const { idle_since, rules_until, ...busy } = held;
   const ofJob = job.status === 'RUNNING' && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
   const { job_spent } = held;
@@ -315,9 +314,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   return withLease(running, { ...ofJob, ...spent, place: job.creation_order, losses, unseen_losses });
 }
 
-/**
- * Whether the batch would be handed out, or go on, while an operator lets the device not do that.
- */
+/** Whether this would hand the batch out, or go on with it, although an operator forbids that. */
 function mustPause(draft: Draft, { lease, isClaim }: LeasedRequest, job: JobRow | undefined): boolean {
   const pause = draft.stored.device?.pause;
   if (pause === undefined || (!isClaim && (job?.status === 'RUNNING' || pause.goesOn))) return false;
@@ -347,20 +344,20 @@ export function isOverTime(
   return open && held_since !== undefined && now - held_since >= max_batch_seconds * 1_000;
 }
 
-/** The batch once a device has it: what it was charged is not given back any more. */
+/** The batch once a device has it: its charges are not given back any more. */
 function taken(batch: BatchRow): BatchRow {
   const { queue_charges, queued_at, ...rest } = batch;
   return queue_charges === undefined ? batch : { ...rest, rev: batch.rev + 1 };
 }
 
 /**
- * No job was found that can run: either there is none, or those found are not the ones, or they are
- * to come, since a call is still adding them. That call may have died: then the wait goes on after
- * its time, until somebody else has ended the call.
+ * No job was found that can run. Either there is none, or the right ones were not among those
+ * found, or a call is still adding them. That call may have died: then the wait goes on beyond its
+ * time, until another call has ended it.
  */
 function waitForJobs(
   draft: Draft,
-  { lists, lease, now }: LeasedRequest,
+  { lease, now }: LeasedRequest,
   { held, areToCome }: { readonly held: LeaseUpdate; readonly areToCome: boolean },
 ): Draft {
   const batch = visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
@@ -370,7 +367,8 @@ function waitForJobs(
   const waiting = { ...held, rules_until: draft.stored.device?.until ?? now };
   const maxIdle = maxIdleMilliseconds(held.item);
   if (areToCome || now - idle_since < maxIdle) return withLease(draft, { ...waiting, idle_since });
-  // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
+  // A job that is about to be canceled would never end in a batch that has ended: the wait begins
+  // anew.
   if (counts.CANCELING > 0) return withLease(draft, { ...waiting, idle_since: now });
   const time = fromMilliseconds(now);
   const ended = updateRow(
@@ -378,7 +376,7 @@ function waitForJobs(
     { status: 'TIMED_OUT', open: false, end_datetime: time, device_status: whyTimedOut(maxIdle / 1_000) },
     { kind: 'direct call', time },
   );
-  return withLease(withRows(lists, draft, { batches: [ended] }), held);
+  return withLease(withRows(draft, { batches: [ended] }), held);
 }
 
 /** The end of the job at the lease's place. A device worked on it until now, or that time. */
@@ -389,11 +387,7 @@ interface JobEnd {
   readonly until?: number;
 }
 
-function endJob(
-  draft: Draft,
-  { lists, lease, now }: LeasedRequest,
-  { held, jobId, update, until = now }: JobEnd,
-): Draft {
+function endJob(draft: Draft, { lease, now }: LeasedRequest, { held, jobId, update, until = now }: JobEnd): Draft {
   const time = fromMilliseconds(now);
   const source = { kind: 'direct call', time } as const;
   const job = reportedJob(draft, jobId) as JobRow;
@@ -408,7 +402,7 @@ function endJob(
   };
   const device_us = deviceMicroseconds(job, held, until);
   const ended = { ...updateRow(job, possible, source), fence: lease.fence, device_us };
-  return withJobs(lists, draft, { batch, jobs: [ended] });
+  return withJobs(draft, { batch, jobs: [ended] });
 }
 
 const noLosses = { losses: 0, unseen_losses: 0 };

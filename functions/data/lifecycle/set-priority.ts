@@ -3,7 +3,6 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { isStopping } from '../../statuses.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import type { OperatorAct } from './cancel.ts';
 import { type Change, type Draft, reportedBatch, visibleBatch, withRows, withWrite } from './draft.ts';
@@ -11,7 +10,6 @@ import { JobsLeft } from './end-jobs.ts';
 import { updateRow } from './update-row.ts';
 
 interface NewPriority {
-  readonly lists: OwnerLists;
   /** As it was read before: says where the batch is in its queue. */
   readonly batch: Pick<BatchRow, 'id' | 'user_id' | 'device_type' | 'queue_key'>;
   readonly priority: QueuePriority;
@@ -21,13 +19,13 @@ interface NewPriority {
 }
 
 /**
- * Gives a batch that waits another priority. In a queue, it leaves its place, gets back what it was
- * charged, and enters anew as a batch of that priority would; how often its job has lost devices
- * goes with it. A batch of this priority stays as it is. Throws NotFound; IllegalTransition where
- * the batch has ended, a device has it, or it was made by an event; JobsLeft where it has another
- * place by now.
+ * Gives a waiting batch another priority. In a queue, it leaves its place, gets back what it was
+ * charged, and enters anew as a batch of that priority would. The number of devices that its job
+ * has lost goes with it. A batch of this priority stays as it is. Throws NotFound;
+ * IllegalTransition when the batch has ended, a device has it, or an event made it; JobsLeft when
+ * its place has changed since it was read.
  */
-export function setPriorityChange({ lists, batch: found, priority, now, act }: NewPriority): Change {
+export function setPriorityChange({ batch: found, priority, now, act }: NewPriority): Change {
   const { id, user_id: userId, device_type: deviceType, queue_key } = found;
   const lease: LeaseReference | undefined =
     typeof queue_key === 'string' ? { deviceType, key: queue_key, fence: 0, userId } : undefined;
@@ -52,12 +50,12 @@ export function setPriorityChange({ lists, batch: found, priority, now, act }: N
       if (batch.queue_priority === priority) return draft;
       const update = { queue_priority: priority, device_status: act.text };
       const after = updateRow<BatchRow>(batch, update, { kind: 'direct call', time: now });
-      return withWrite(entersAnew(withRows(lists, draft, { batches: [after] }), item), act.write(batch));
+      return withWrite(entersAnew(withRows(draft, { batches: [after] }), item), act.write(batch));
     },
   };
 }
 
-/** Nobody has the batch, and its rows say so. */
+/** The batch has no lease, and its rows show that it waits. */
 function isFree({ lease_until, put_back }: QueueItem): boolean {
   return lease_until === 0 || put_back === true;
 }

@@ -1,12 +1,12 @@
 import type { JobRow } from '../../schemas/job.ts';
 import type { Draft } from './draft.ts';
 
-/** Counts the shots of the results with this key; undefined where they do not say. */
+/** Counts the shots of the results with this key; undefined when the results do not say. */
 export type ShotsOf = (userId: string, key: string) => Promise<number | undefined>;
 
 /**
- * The draft with the shots of jobs that are DONE and of which nobody said how often to run them,
- * as their results count them: where the job has just got these results, or has just ended.
+ * The draft with the shots of jobs that are DONE and left open how often to run them. The results
+ * are counted when the job has just got them, or has just ended.
  */
 export async function withShots(draft: Draft, userId: string, shotsOf: ShotsOf | undefined): Promise<Draft> {
   if (shotsOf === undefined) return draft;

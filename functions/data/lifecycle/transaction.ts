@@ -3,7 +3,6 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { requireTable, type TableNames } from '../../tables.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { storedHead } from '../columns/dictionaries.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';
@@ -13,20 +12,14 @@ import type { Write } from '../dynamodb/write-units.ts';
 import { usageChanges, usageWrites } from '../limits/usage-sums.ts';
 import { sequenceItem } from '../rows/sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
-import type { Draft, Owner, ProcessedCall } from './draft.ts';
+import type { Draft, ProcessedCall } from './draft.ts';
+import type { LifecycleDb } from './lifecycle-db.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
-
-/**
- * Only a caller that changes jobs needs their table, and so for sequences, the queue, and usage and
- * counters, which all that ends rows changes.
- */
-export type LifecycleTables = TableNames<'Batches' | 'Columns'> &
-  Partial<TableNames<'Jobs' | 'Sequences' | 'DeviceQueue' | 'Usage' | 'Counters'>>;
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;
 
-export interface TransactionContent {
+interface TransactionContent {
   readonly draft: Draft;
   /** The stored bytes of the draft's blocks, where they exist, by their keys. */
   readonly blocks: ReadonlyMap<string, Uint8Array>;
@@ -34,7 +27,6 @@ export interface TransactionContent {
   readonly clocks: StoredClocks;
   /** Of what limits a creation, as the check read them. */
   readonly counters?: CheckedCounters | undefined;
-  readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -46,21 +38,24 @@ export interface TransactionContent {
  * blocks are deleted. What the rows count as goes with it, and the draft's writes into other
  * tables.
  */
-export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
-  const { draft, tables } = content;
+export function createTransaction(
+  db: LifecycleDb,
+  userId: string,
+  content: TransactionContent,
+): TransactWriteCommandInput {
+  const { draft } = content;
+  const { tables } = db;
   const { stored } = draft;
-  const queued = queueChanges(owner, content);
+  const queued = queueChanges(db, userId, content);
   return {
     TransactItems: [
       ...queued.batches.map((row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
-      ...Array.from(draft.jobs.values(), (row) => writeRow(requireTable(tables, 'Jobs'), stored.jobs.get(row.id), row)),
-      ...Array.from(draft.sequences, ([id, sequence]) =>
-        writeSequence(tables, sequenceItem(owner.userId, id, sequence)),
-      ),
-      ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
+      ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
+      ...Array.from(draft.sequences, ([id, sequence]) => writeSequence(db, sequenceItem(userId, id, sequence))),
+      ...columnWrites(content).map((write) => inColumns(db, userId, write)),
       ...queued.writes,
-      ...usageWrites(tables, usageChanges(draft)),
-      ...counterWrites(tables, content),
+      ...usageWrites(db, usageChanges(draft)),
+      ...counterWrites(db, content),
       ...draft.writes,
     ],
   };
@@ -79,11 +74,10 @@ function writeRow(table: string, before: BatchRow | JobRow | undefined, after: B
 }
 
 /** Its row is new in the same transaction, so there is none yet. */
-function writeSequence(tables: LifecycleTables, Item: ReturnType<typeof sequenceItem>): Write {
-  return { Put: { TableName: requireTable(tables, 'Sequences'), Item } };
+function writeSequence({ tables }: LifecycleDb, Item: ReturnType<typeof sequenceItem>): Write {
+  return { Put: { TableName: tables.Sequences, Item } };
 }
 
-/** A write of an item of the Columns table. */
 interface ColumnWrite {
   readonly key: string;
   /** Undefined: the item is deleted. */
@@ -97,20 +91,20 @@ interface ColumnWrite {
 
 const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
-function inColumns(tables: LifecycleTables, { userId }: Owner, { key, item, condition }: ColumnWrite): Write {
+function inColumns({ tables }: LifecycleDb, userId: string, { key, item, condition }: ColumnWrite): Write {
   const [TableName, Key] = [tables.Columns, { user_id: userId, key }];
   return item === undefined
     ? { Delete: { TableName, Key, ...condition } }
     : { Put: { TableName, Item: { ...Key, ...item }, ...condition } };
 }
 
-function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionContent): ColumnWrite[] {
-  const { stored, heads, edits } = draft;
-  requireCounted(lists.batch, heads.batch, draft.batches);
-  requireCounted(lists.job, heads.job, draft.jobs);
+function columnWrites({ draft, blocks, now }: TransactionContent): ColumnWrite[] {
+  const { formats, stored, heads, edits } = draft;
+  requireCounted(formats.batch, heads.batch, draft.batches);
+  requireCounted(formats.job, heads.job, draft.jobs);
   return [
-    ...writeHead(lists.batch, stored.heads.batch, heads.batch),
-    ...writeHead(lists.job, stored.heads.job, heads.job),
+    ...writeHead(formats.batch, stored.heads.batch, heads.batch),
+    ...writeHead(formats.job, stored.heads.job, heads.job),
     ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
       writeBlock(key, ofBlock, blocks.get(key)),
     ),
@@ -131,8 +125,8 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
 }
 
 /**
- * Writers change the number of rows or the tail. A repair may change the format or the texts alone:
- * then what was decided by them must not be written.
+ * Writers change the number of rows or the tail. A repair may change the format or the texts alone,
+ * and then nothing that was decided by them may be written.
  */
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];

@@ -36,9 +36,9 @@ export type JobUpdate = Partial<
 >;
 
 /**
- * What asks for an update. An event takes effect at its own time, so a late one changes only what
- * no newer event has set. A direct call is newer than everything before it, and what it asks for
- * must be possible.
+ * The source of an update. An event takes effect at its own time, so a late one changes only what
+ * no newer event has set. A direct call is newer than everything before it, and fails if its change
+ * is impossible.
  */
 export interface UpdateSource {
   readonly kind: 'event' | 'direct call';

@@ -2,7 +2,6 @@ import { CorruptData, type InputFault, InvalidInput, requireFound } from '../../
 import type { BatchRow } from '../../schemas/batch.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../values/results-key.ts';
-import type { OwnerLists } from '../columns/lists.ts';
 import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows } from './draft.ts';
 import { requireContent } from './erase.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
@@ -11,10 +10,11 @@ import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from '
  * Updates a batch at the time of the event, or now where a user asks. One that ends it closes it
  * too. Its jobs are for endJobsChanges (see end-jobs.ts) to end. `now` is a canonical time.
  */
-export function updateBatch(
-  lists: OwnerLists,
-  { id, update, ...asked }: { readonly id: string; readonly update: BatchUpdate } & Asked,
-): Change {
+export function updateBatch({
+  id,
+  update,
+  ...asked
+}: { readonly id: string; readonly update: BatchUpdate } & Asked): Change {
   const { event } = asked;
   return {
     batchIds: [id],
@@ -26,7 +26,7 @@ export function updateBatch(
       if (before.erased_at !== null) return draft;
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
       const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(asked));
-      return after === before ? draft : withRows(lists, draft, { batches: [after] });
+      return after === before ? draft : withRows(draft, { batches: [after] });
     },
   };
 }
@@ -35,10 +35,15 @@ export function updateBatch(
  * As updateBatch; the counts of the job's batch move with its status. `results_key` must be the
  * owner's: see requireOwnResults.
  */
-export function updateJob(
-  lists: OwnerLists,
-  { id, update, event }: { readonly id: string; readonly update: JobUpdate; readonly event: SourceCall },
-): Change {
+export function updateJob({
+  id,
+  update,
+  event,
+}: {
+  readonly id: string;
+  readonly update: JobUpdate;
+  readonly event: SourceCall;
+}): Change {
   return {
     batchIds: [],
     jobIds: [id],
@@ -50,7 +55,7 @@ export function updateJob(
       if (batch.erased_at !== null) return draft;
       const after = updateRow(before, update, sourceOf({ event }));
       if (after === before) return draft;
-      return withJobs(lists, draft, { batch, jobs: [after] });
+      return withJobs(draft, { batch, jobs: [after] });
     },
   };
 }

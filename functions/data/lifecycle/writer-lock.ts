@@ -1,104 +1,111 @@
 /**
- * The lock of an owner's writers. All creations of an owner change the same heads, so of several at
- * once only one succeeds, and the reads and transactions of the others were in vain. A writer that
- * has met another therefore acquires the lock before each further transaction. The lock is
- * advisory: it ends 2 s after its holder has died, and a transaction is correct without it.
+ * The lock of an owner's writers. All creations of an owner change the same heads, so only one of
+ * several at once succeeds, and the others have read and tried in vain. A writer that has met
+ * another therefore acquires the lock before each further transaction. The lock is advisory: it
+ * ends 2 s after its holder has died, and a transaction is correct without it.
  */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { TableNames } from '../../tables.ts';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { timeLimits } from '../../time-limits.ts';
 import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
+import type { Db } from '../dynamodb/db.ts';
 import type { WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 
 /**
- * Longer than a transaction takes with what is read for it. One that is throttled may take longer:
- * then another writer may go first, and this one acquires the lock anew.
+ * Longer than a transaction and its reads take. A throttled one may take longer: then another
+ * writer may go first, and this one acquires the lock anew.
  */
-const maxHeldMilliseconds = 2_000;
+const maxHeldMilliseconds = 1_000 * timeLimits.heldLock;
 
 /**
- * The average sleep of a waiting writer between two looks: about as long as a transaction takes.
+ * The average sleep of a waiting writer between two polls: about as long as a transaction takes.
  */
 const pauseMilliseconds = 40;
 
 /** All of them pause for about 14 s. */
 const maxAttempts = 60;
 
-/** So many transactions acquire the lock after another writer was met. */
+/** Transactions that acquire the lock after another writer was met. */
 const transactionsWithLock = 8;
 
 interface WriterLockOptions {
   readonly userId: string;
-  readonly now: () => number;
-  readonly maxWaitMilliseconds: number;
   readonly isOver?: () => boolean;
 }
 
-/**
- * The lock for one call. After `maxWaitMilliseconds`, or once `isOver`, a transaction goes on
- * without it. Acquiring and releasing it costs a read unit for each look, and two write units.
- */
-export function writerLock(
-  client: DynamoDBDocumentClient,
-  { Columns }: TableNames<'Columns'>,
-  { userId, now, maxWaitMilliseconds, isOver }: WriterLockOptions,
-): WriterLock {
-  const Key = { user_id: userId, key: 'turn' };
-  const holder = randomUUID();
-  let transactionsLeft = 0;
+/** A call's part in the lock. */
+interface Turn extends WriterLockOptions {
+  readonly db: Db<'Columns'>;
+  readonly holder: string;
+  transactionsLeft: number;
   /** Until then this writer holds the lock; 0 where it does not. */
-  let heldUntil = 0;
+  heldUntil: number;
+}
 
-  async function tryToAcquire(): Promise<boolean> {
-    const [held] = await batchGet(client, { table: Columns, keys: [Key], consistent: true });
-    if (held !== undefined && Number(held.until) > now()) {
-      transactionsLeft = transactionsWithLock;
-      return false;
-    }
-    const until = now() + maxHeldMilliseconds;
-    const isHolding = await put(until, held?.holder);
-    if (isHolding) heldUntil = until;
-    return isHolding;
-  }
-
-  /** Returns whether nobody else has had the lock since it was read. */
-  async function put(until: number, before: unknown): Promise<boolean> {
-    const condition =
-      before === undefined
-        ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
-        : { ConditionExpression: 'holder = :before', ExpressionAttributeValues: { ':before': before } };
-    try {
-      const Item = { ...Key, holder: until === 0 ? randomUUID() : holder, until };
-      await translateErrors(client.send(new PutCommand({ TableName: Columns, Item, ...condition })));
-      return true;
-    } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
-    }
-  }
-
+/**
+ * The lock for one call. After 14 s, or once `isOver`, a transaction goes on without it. Acquiring
+ * and releasing it costs a read unit for each poll, and two write units.
+ */
+export function writerLock(db: Db<'Columns'>, options: WriterLockOptions): WriterLock {
+  const turn: Turn = { ...options, db, holder: randomUUID(), transactionsLeft: 0, heldUntil: 0 };
   return {
     maxAttempts,
     contended() {
-      transactionsLeft = transactionsWithLock;
+      turn.transactionsLeft = transactionsWithLock;
     },
-    async acquire() {
-      if (transactionsLeft === 0 || now() < heldUntil) return;
-      transactionsLeft -= 1;
-      const end = now() + maxWaitMilliseconds;
-      for (;;) {
-        if ((await tryToAcquire()) || now() > end || isOver?.()) return;
-        await delay(Math.random() * 2 * pauseMilliseconds);
-      }
-    },
+    acquire: () => acquire(turn),
     async release() {
-      if (heldUntil === 0) return;
-      heldUntil = 0;
+      if (turn.heldUntil === 0) return;
+      turn.heldUntil = 0;
       // What was written stays written, and the lock ends by itself.
-      await put(0, holder).catch(() => false);
+      await put(turn, 0, turn.holder).catch(() => false);
     },
   };
+}
+
+async function acquire(turn: Turn): Promise<void> {
+  const { clock } = turn.db;
+  if (turn.transactionsLeft === 0 || clock.now() < turn.heldUntil) return;
+  turn.transactionsLeft -= 1;
+  const end = clock.elapsed() + 1_000 * timeLimits.writerLock;
+  for (;;) {
+    if ((await tryToAcquire(turn)) || clock.elapsed() > end || turn.isOver?.()) return;
+    await clock.sleep(Math.random() * 2 * pauseMilliseconds);
+  }
+}
+
+async function tryToAcquire(turn: Turn): Promise<boolean> {
+  const { clock } = turn.db;
+  const [held] = await batchGet(turn.db, { table: 'Columns', keys: [lockKey(turn)], consistent: true });
+  if (held !== undefined && Number(held.until) > clock.now()) {
+    turn.transactionsLeft = transactionsWithLock;
+    return false;
+  }
+  const until = clock.now() + maxHeldMilliseconds;
+  const isHolding = await put(turn, until, held?.holder);
+  if (isHolding) turn.heldUntil = until;
+  return isHolding;
+}
+
+/** Returns false if another writer has had the lock since it was read. */
+async function put(turn: Turn, until: number, before: unknown): Promise<boolean> {
+  const { client, tables } = turn.db;
+  const condition =
+    before === undefined
+      ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
+      : { ConditionExpression: 'holder = :before', ExpressionAttributeValues: { ':before': before } };
+  try {
+    const Item = { ...lockKey(turn), holder: until === 0 ? randomUUID() : turn.holder, until };
+    await translateErrors(client.send(new PutCommand({ TableName: tables.Columns, Item, ...condition })));
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    throw error;
+  }
+}
+
+function lockKey({ userId }: Turn) {
+  return { user_id: userId, key: 'lock' };
 }

@@ -1,22 +1,21 @@
 /**
- * The limits of users and projects. One small item, the policy, holds the default and names the
- * subjects that have limits of their own by three bytes of a hash each: a call of any other subject
- * reads nothing else.
+ * The limits of users and projects. One small item, the policy, holds the default limits, and three
+ * bytes of a hash for each subject with limits of its own. A call of any other subject reads
+ * nothing else.
  */
 
 import { createHash } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
 import type { Act } from '../../schemas/audit.ts';
 import { defaultSubject, Limits, projectSubject, SubjectLimits, userSubject } from '../../schemas/limits.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
-import type { TableNames } from '../../tables.ts';
 import type { Page } from '../../values/page.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { auditWrite } from '../rows/audit.ts';
 
@@ -37,7 +36,7 @@ const StoredLimits = z.object(SubjectLimits.shape);
 
 const noPolicy: Policy = { hashes: new Uint8Array(), rev: 0 };
 const hashBytes = 3;
-/** So many subjects' hashes are 30 KB: a creation reads them. */
+/** The hashes of all subjects are 30 KB at most: a creation reads them. */
 const maxSubjects = 10_000;
 
 /** The limits that hold for one subject; each member is a limit. */
@@ -47,69 +46,49 @@ export interface EffectiveLimits {
 }
 
 /**
- * The function that finds the limits of a user, and of a project if one is given, in this order;
- * empty where none holds. Strongly consistent. Read units: 1, one more for each further 1,300
- * subjects that have limits, and where the user or the project may have any 1 for each.
+ * Finds the limits of a user, and of a project if one is given, in this order; empty if neither has
+ * any. Strongly consistent. Read units: 1, one more for each further 1,300 subjects with limits,
+ * and 1 each for a user or a project that may have some.
  */
-export function effectiveLimits(
-  client: DynamoDBDocumentClient,
-  { Limits: table }: TableNames<'Limits'>,
-): (userId: string, projectId?: string) => Promise<readonly EffectiveLimits[]> {
-  return async (userId, projectId) => {
-    const policy = await readPolicy(client, table);
-    const user = userSubject(userId);
-    const subjects = [user, ...(projectId === undefined ? [] : [projectSubject(projectId)])];
-    const named = subjects.filter((subject) => placeOf(policy.hashes, subject) >= 0);
-    const own = await readSubjects(client, table, named);
-    return subjects.flatMap((subject) => {
-      const set = { ...(subject === user && policy.limits), ...own.get(subject)?.limits };
-      const limits = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
-      return Object.keys(limits).length === 0 ? [] : [{ subject, limits }];
-    });
-  };
+export async function effectiveLimits(
+  db: Db<'Limits'>,
+  userId: string,
+  projectId?: string,
+): Promise<readonly EffectiveLimits[]> {
+  const policy = await readPolicy(db);
+  const user = userSubject(userId);
+  const subjects = [user, ...(projectId === undefined ? [] : [projectSubject(projectId)])];
+  const named = subjects.filter((subject) => placeOf(policy.hashes, subject) >= 0);
+  const own = await readSubjects(db, named);
+  return subjects.flatMap((subject) => {
+    const set = { ...(subject === user && policy.limits), ...own.get(subject)?.limits };
+    const limits = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
+    return Object.keys(limits).length === 0 ? [] : [{ subject, limits }];
+  });
 }
 
-/** The function that reads the limits of one subject. Throws NotFound where it has none. */
-export function getLimits(
-  client: DynamoDBDocumentClient,
-  { Limits: table }: TableNames<'Limits'>,
-): (subject: string) => Promise<SubjectLimits> {
-  return async (subject) => {
-    if (subject === defaultSubject) return requireLimits(defaultOf(await readPolicy(client, table)));
-    return requireLimits((await readSubjects(client, table, [subject])).get(subject));
-  };
+/** Reads the limits of one subject. Throws NotFound where it has none. */
+export async function getLimits(db: Db<'Limits'>, subject: string): Promise<SubjectLimits> {
+  if (subject === defaultSubject) return requireLimits(defaultOf(await readPolicy(db)));
+  return requireLimits((await readSubjects(db, [subject])).get(subject));
 }
 
 /**
- * The function that lists all limits, the default first, then by subject. Strongly consistent: it
- * reads all up to the end of the page.
+ * Lists all limits, the default first, then by subject. Strongly consistent: it reads all up to the
+ * end of the page.
  */
-export function listLimits(
-  client: DynamoDBDocumentClient,
-  { Limits: table }: TableNames<'Limits'>,
-): (query: { readonly limit: number; readonly offset: number }) => Promise<Page<SubjectLimits>> {
-  return async ({ limit, offset }) => {
-    const policy = await readPolicy(client, table);
-    const first = [defaultOf(policy) ?? []].flat();
-    const range = {
-      table,
-      partition: { part: 'subjects' },
-      sortKey: 'subject',
-      range: 'all',
-      consistent: true,
-    } as const;
-    const items = await queryFirst(client, range, offset + limit);
-    const all = [...first, ...items.map((item) => storedRow(StoredLimits, item))];
-    return { items: all.slice(offset, offset + limit), total: policy.hashes.length / hashBytes + first.length };
-  };
+export async function listLimits(
+  db: Db<'Limits'>,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<Page<SubjectLimits>> {
+  const policy = await readPolicy(db);
+  const first = [defaultOf(policy) ?? []].flat();
+  const read = { table: 'Limits', partition: { part: 'subjects' }, sortKey: 'subject' } as const;
+  const items = await queryFirst(db, { ...read, range: 'all', consistent: true }, offset + limit);
+  const all = [...first, ...items.map((item) => storedRow(StoredLimits, item))];
+  return { items: all.slice(offset, offset + limit), total: policy.hashes.length / hashBytes + first.length };
 }
 
-interface LimitsOptions {
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
-/** A change of limits by an operator. */
 interface LimitsChange {
   readonly operator: string;
   readonly subject: string;
@@ -118,44 +97,38 @@ interface LimitsChange {
 }
 
 /**
- * The function that sets the limits of a subject in place of those before, or removes them, in one
- * transaction with its row of the audit trail. They hold for every creation that begins after it.
- * Throws NotFound where there is nothing to remove, and LimitExceeded beyond 10,000 subjects.
+ * Sets the limits of a subject in place of its former ones, or removes them, in one transaction
+ * with its row of the audit trail. They hold for every creation that begins afterwards. Throws
+ * NotFound when there is nothing to remove, and LimitExceeded beyond 10,000 subjects.
  */
-export function changeLimits(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Limits' | 'Audit'>,
-  { now = Date.now }: LimitsOptions = {},
-): (change: LimitsChange) => Promise<SubjectLimits | undefined> {
-  const table = tables.Limits;
-  return (change) =>
-    optimisticTransaction(client, async () => {
-      const { subject, limits } = change;
-      const [policy, stored] = await Promise.all([
-        readPolicy(client, table),
-        readSubjects(client, table, subject === defaultSubject ? [] : [subject]),
-      ]);
-      const before = subject === defaultSubject ? policy.limits : stored.get(subject)?.limits;
-      if (limits === undefined) requireLimits(before);
-      const updated_at = fromMilliseconds(now());
-      const act: Act = {
-        at: updated_at,
-        operator: change.operator,
-        action: limits === undefined ? 'limits.delete' : 'limits.put',
-        target: { subject, ...(subject.startsWith('user:') && { user_id: subject.slice('user:'.length) }) },
-        reason: null,
-        before: before ?? null,
-        after: limits ?? null,
-      };
-      const written = { ...change, had: before !== undefined, updated_at };
-      const TransactItems = [...limitWrites(table, policy, written), auditWrite(tables, act)];
-      return { transaction: { TransactItems }, result: limits && { subject, limits, updated_at } };
-    });
+export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): Promise<SubjectLimits | undefined> {
+  const { subject, limits } = change;
+  return optimisticTransaction(db, async () => {
+    const [policy, stored] = await Promise.all([
+      readPolicy(db),
+      readSubjects(db, subject === defaultSubject ? [] : [subject]),
+    ]);
+    const before = subject === defaultSubject ? policy.limits : stored.get(subject)?.limits;
+    if (limits === undefined) requireLimits(before);
+    const updated_at = fromMilliseconds(db.clock.now());
+    const act: Act = {
+      at: updated_at,
+      operator: change.operator,
+      action: limits === undefined ? 'limits.delete' : 'limits.put',
+      target: { subject, ...(subject.startsWith('user:') && { user_id: subject.slice('user:'.length) }) },
+      reason: null,
+      before: before ?? null,
+      after: limits ?? null,
+    };
+    const written = { ...change, had: before !== undefined, updated_at };
+    const TransactItems = [...limitWrites(db, policy, written), auditWrite(db, act)];
+    return { transaction: { TransactItems }, result: limits && { subject, limits, updated_at } };
+  });
 }
 
 /** All changes write the policy, so its revision is their only condition. */
 function limitWrites(
-  TableName: string,
+  { tables: { Limits: TableName } }: Db<'Limits'>,
   policy: Policy,
   { subject, limits, had, updated_at }: LimitsChange & { readonly had: boolean; readonly updated_at: string },
 ): Write[] {
@@ -187,7 +160,7 @@ function placeOf(hashes: Uint8Array, subject: string): number {
   return -1;
 }
 
-/** The hashes with one of the subject more, or one less. Two subjects may have the same. */
+/** The hashes with one more or one less of this subject. Two subjects may have the same hash. */
 function hashesWith(
   hashes: Uint8Array,
   subject: string,
@@ -204,14 +177,14 @@ function hashesWith(
   return Buffer.concat([hashes, hashOf(subject)]);
 }
 
-/** The limits of those of the subjects that have any. */
-async function readSubjects(client: DynamoDBDocumentClient, table: string, subjects: readonly string[]) {
-  const items = await batchGet(client, { table, keys: subjects.map(subjectKey), consistent: true });
+/** The limits of these subjects, as far as they have any. */
+async function readSubjects(db: Db<'Limits'>, subjects: readonly string[]) {
+  const items = await batchGet(db, { table: 'Limits', keys: subjects.map(subjectKey), consistent: true });
   return new Map(items.map((item) => [String(item.subject), storedRow(StoredLimits, item)]));
 }
 
-async function readPolicy(client: DynamoDBDocumentClient, table: string): Promise<Policy> {
-  const [item] = await batchGet(client, { table, keys: [policyKey], consistent: true });
+async function readPolicy(db: Db<'Limits'>): Promise<Policy> {
+  const [item] = await batchGet(db, { table: 'Limits', keys: [policyKey], consistent: true });
   return item === undefined ? noPolicy : storedRow(Policy, item);
 }
 

@@ -1,7 +1,7 @@
 /**
  * What users have used: the one place that derives it from rows. Each transaction adds what its
- * rows count as now, less what they counted as before. So the table equals a recount of the rows,
- * whatever comes in between, and a correction moves it.
+ * rows count as now, less what they counted as before. So the table always equals a recount of the
+ * rows, also after a correction.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,16 +9,16 @@ import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
-import { requireTable, type TableNames } from '../../tables.ts';
 import { toMicroseconds } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 
-/** What is summed. Its sums may exceed 2^53: two jobs may have so many runs. */
+/** What is summed. A sum may exceed 2^53: the runs of two jobs can. */
 export const usageAmounts = ['batches', 'jobs_done', 'jobs_error', 'jobs_canceled', 'shots', 'device_us'] as const;
 type Amounts = Readonly<Partial<Record<(typeof usageAmounts)[number], bigint>>>;
 
-/** What is summed together. */
-export interface UsagePlace {
+/** One item of sums: each combination has its own. */
+interface UsagePlace {
   readonly userId: string;
   /** UTC, of the end: `2026-11-22`. */
   readonly day: string;
@@ -44,9 +44,9 @@ export function usageOfBatch(batch: EndedBatch | undefined): Usage | undefined {
 }
 
 /**
- * What a job counts as; undefined until it has ended. Where no lease measured how long a device
- * worked, it is what the start and the end of the job say. Throws CorruptData where the type of its
- * device is not known, because its batch is missing.
+ * What a job counts as; undefined until it has ended. The time on a device is what leases measured,
+ * otherwise the time from the job's start to its end. Throws CorruptData when the type of its
+ * device is unknown, because its batch is missing.
  */
 export function usageOfJob(job: EndedJob | undefined, deviceType: string | undefined): Usage | undefined {
   if (job === undefined || !isFinalJob(job) || job.end_timestamp === null) return undefined;
@@ -72,8 +72,8 @@ export function usageOfJob(job: EndedJob | undefined, deviceType: string | undef
 }
 
 /**
- * The sums by what `keyOf` gives, without it by place; each has the place of its first part. Sums
- * that are all zero are left out. Writers sum at each change that they add: so nothing is hashed.
+ * The sums, grouped by `keyOf`, by default by place; each has the place of its first part. Sums
+ * that are all zero are left out. Writers sum at each change that they add, so nothing is hashed.
  */
 export function sumUsage(
   parts: readonly (Usage | undefined | false)[],
@@ -113,12 +113,12 @@ export function usageChanges({ stored, batches, jobs }: Rows & { readonly stored
 }
 
 /** What adds the changes to what is stored: for each 2 write units. */
-export function usageWrites(tables: Partial<TableNames<'Usage'>>, changes: readonly Usage[]): Write[] {
+export function usageWrites({ tables }: Db<'Usage'>, changes: readonly Usage[]): Write[] {
   return changes.map(({ amounts, ...place }) => {
     const changed = Object.entries(amounts).filter(([, amount]) => amount !== 0n);
     return {
       Update: {
-        TableName: requireTable(tables, 'Usage'),
+        TableName: tables.Usage,
         Key: usageKey(place),
         UpdateExpression: `SET device_type = :type ADD ${['rev', ...changed.map(([name]) => name)].map((name) => `${name} :${name}`).join(', ')}`,
         ExpressionAttributeValues: {
@@ -148,7 +148,7 @@ export function usageKeyOf(key: string) {
   return { month: String(key.split('#')[1]).slice(0, 7), key };
 }
 
-/** The first characters of the keys of one user: no other user's key begins with them. */
+/** The beginning of all keys of one user; no other user's key begins like this. */
 export function usagePrefix(userId: string): string {
   return `${userId.replace(/[%#]/g, encodeURIComponent)}#`;
 }

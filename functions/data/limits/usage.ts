@@ -1,8 +1,7 @@
-/** What users have used, from the sums that the lifecycle keeps (lifecycle/usage.ts). */
+/** What users have used, from the sums that the lifecycle keeps (usage-sums.ts). */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { TableNames } from '../../tables.ts';
 import { monthsOf } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { queryAll } from '../dynamodb/reads.ts';
 import { sumUsage, type Usage, usageOfItem, usagePrefix } from './usage-sums.ts';
 
@@ -13,26 +12,25 @@ export interface UsageSpan {
 }
 
 /**
- * The function that reads the usage of a user, strongly consistent: 1 read unit for each month and
- * about 15 items, one for each day, project and device type. Without a user everyone's, eventually
- * consistent: half of that. In no order.
+ * Reads the usage of a user, strongly consistent: 1 read unit for each month and about 15 items,
+ * one for each day, project and device type. Without a user, reads everyone's, eventually
+ * consistent, at half the price. In no order.
  */
-export function readUsage(
-  client: DynamoDBDocumentClient,
-  { Usage }: TableNames<'Usage'>,
-): (userId: string | undefined, span: UsageSpan) => Promise<Usage[]> {
-  return async (userId, { from, to }) => {
-    const months = monthsOf(from, to).map(async (month) => {
-      const read = { table: Usage, partition: { month }, sortKey: 'key' } as const;
-      if (userId === undefined) return queryAll(client, { ...read, range: 'all', consistent: false });
-      const prefix = usagePrefix(userId);
-      // The day is followed by `#`, and `$` comes next.
-      const between = [`${prefix}${from}`, `${prefix}${to}$`] as const;
-      return queryAll(client, { ...read, range: { between }, consistent: true });
-    });
-    const items = (await Promise.all(months)).flat();
-    return items.map(usageOfItem).filter(({ day }) => day >= from && day <= to);
-  };
+export async function readUsage(
+  db: Db<'Usage'>,
+  userId: string | undefined,
+  { from, to }: UsageSpan,
+): Promise<Usage[]> {
+  const months = monthsOf(from, to).map(async (month) => {
+    const read = { table: 'Usage', partition: { month }, sortKey: 'key' } as const;
+    if (userId === undefined) return queryAll(db, { ...read, range: 'all', consistent: false });
+    const prefix = usagePrefix(userId);
+    // The day is followed by `#`, and `$` comes next.
+    const between = [`${prefix}${from}`, `${prefix}${to}$`] as const;
+    return queryAll(db, { ...read, range: { between }, consistent: true });
+  });
+  const items = (await Promise.all(months)).flat();
+  return items.map(usageOfItem).filter(({ day }) => day >= from && day <= to);
 }
 
 /** Sums of one period and group. */

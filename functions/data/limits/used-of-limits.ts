@@ -1,13 +1,12 @@
 /** How much of their limits users and projects have used. */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type CountedLimit, type CountedRows, countedLimits, limitNames, limits, type RowLimit } from '../../limits.ts';
 import { LimitCounter, type OwnLimits, userSubject } from '../../schemas/limits.ts';
-import { requireTable, type TableNames } from '../../tables.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { fromMilliseconds, minuteOf } from '../../values/timestamp.ts';
-import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { formatsOf } from '../columns/lists.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import { countRows } from '../lists/count-rows.ts';
 import type { Condition } from '../lists/query.ts';
 import { effectiveLimits } from './limits.ts';
@@ -23,13 +22,12 @@ export const noCounter = LimitCounter.parse({});
 
 /** The counters of these subjects, strongly consistent: 1 read unit each. */
 export async function readLimitCounters(
-  client: DynamoDBDocumentClient,
-  tables: Partial<TableNames<'Counters'>>,
+  db: Db<'Counters'>,
   subjects: readonly string[],
 ): Promise<ReadonlyMap<string, LimitCounter>> {
   if (subjects.length === 0) return new Map();
   const keys = subjects.map(limitCounterKey);
-  const items = await batchGet(client, { table: requireTable(tables, 'Counters'), keys, consistent: true });
+  const items = await batchGet(db, { table: 'Counters', keys, consistent: true });
   const found = new Map(items.map((item) => [item.subject, storedRow(LimitCounter, item)]));
   return new Map(subjects.map((subject) => [subject, found.get(subject) ?? noCounter]));
 }
@@ -38,12 +36,6 @@ export async function readLimitCounters(
 export function endOfMonth(now: number): string {
   const date = new Date(now);
   return fromMilliseconds(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1));
-}
-
-interface UsedSource {
-  readonly client: DynamoDBDocumentClient;
-  readonly tables: Partial<TableNames<'Columns' | 'Usage'>>;
-  readonly lists?: OwnerLists;
 }
 
 interface UsedLimits {
@@ -57,21 +49,21 @@ interface UsedLimits {
 
 /**
  * What a subject has used of these limits, strongly consistent. The rows of a user cost what
- * countRows says; a month 1 read unit for about 25 combinations of day, project and device, for a
- * project as much for all users together.
+ * countRows costs. A month costs 1 read unit for about 25 combinations of day, project and device;
+ * for a project, as much for all users together.
  */
 export async function usedOfLimits(
-  source: UsedSource,
+  db: Db<'Columns' | 'Usage'>,
   { subject, names, counter, now }: UsedLimits,
 ): Promise<ReadonlyMap<CountedLimit, number>> {
   const usesMonth = names.some((name) => limits[name].kind === 'month');
-  const month = usesMonth ? usageOfMonth(source, subject, now) : [];
+  const month = usesMonth ? usageOfMonth(db, subject, now) : [];
   const usedOf = async (name: CountedLimit): Promise<number> => {
     const facts = limits[name];
     switch (facts.kind) {
       case 'rows':
         return subject.startsWith('user:')
-          ? countRowsOfUser(source, subject, { counts: facts.counts, counter })
+          ? countRowsOfUser(db, subject, { counts: facts.counts, counter })
           : (await counter)[name as RowLimit];
       case 'month': {
         const { amount, perUnit } = facts.counts;
@@ -87,22 +79,24 @@ export async function usedOfLimits(
   return new Map(await Promise.all(names.map(async (name) => [name, await usedOf(name)] as const)));
 }
 
-/** The rows that match; of jobs, also what calls have announced. */
+/** The number of rows that match; for jobs, the announced ones as well. */
 async function countRowsOfUser(
-  { client, tables, lists = ownerLists }: UsedSource,
+  db: Db<'Columns'>,
   subject: string,
   { counts, counter }: { readonly counts: CountedRows } & Pick<UsedLimits, 'counter'>,
 ): Promise<number> {
   const conditions = Object.entries(counts.where).map(([facet, oneOf]): Condition => ({ kind: 'facet', facet, oneOf }));
-  const count = countRows({ client, tables, list: lists[counts.list] });
-  const [rows, { jobs_to_come }] = await Promise.all([count(idOf(subject), conditions), counter]);
+  const [rows, { jobs_to_come }] = await Promise.all([
+    countRows(db, formatsOf(db)[counts.list], idOf(subject), conditions),
+    counter,
+  ]);
   return rows + (counts.list === 'job' ? jobs_to_come : 0);
 }
 
-async function usageOfMonth({ client, tables }: UsedSource, subject: string, now: number) {
+async function usageOfMonth(db: Db<'Usage'>, subject: string, now: number) {
   const [isUser, id] = [subject.startsWith('user:'), idOf(subject)];
-  const items = await queryAll(client, {
-    table: requireTable(tables, 'Usage'),
+  const items = await queryAll(db, {
+    table: 'Usage',
     partition: { month: fromMilliseconds(now).slice(0, 7) },
     sortKey: 'key',
     range: isUser ? { startsWith: usagePrefix(id) } : 'all',
@@ -116,35 +110,31 @@ function idOf(subject: string): string {
 }
 
 /**
- * The function that shows a user their limits, what they have used of each and what is left. 2 read
- * units, what the limits cost that they have, and the count of what has not ended.
+ * The limits of a user, what the user has used of each and what is left. Costs 2 read units, the
+ * reads of the user's limits, and the count of what has not ended.
  */
-export function ownLimits(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Limits' | 'Columns' | 'Usage' | 'Counters'>,
-  { now = Date.now }: { readonly now?: () => number } = {},
-): (userId: string) => Promise<OwnLimits> {
-  const limitsOf = effectiveLimits(client, tables);
-  return async (userId) => {
-    const [subject, time] = [userSubject(userId), now()];
-    const counter = readLimitCounters(client, tables, [subject]).then((counters) => counters.get(subject)!);
-    const [[found], amounts] = await Promise.all([
-      limitsOf(userId),
-      usedOfLimits({ client, tables }, { subject, names: countedLimits, counter, now: time }),
-    ]);
-    const held = found?.limits ?? {};
-    // Calls are counted only where they are limited.
-    const isCounted = (name: CountedLimit) => limits[name].kind !== 'minute' || held[name] !== undefined;
-    const used = countedLimits.map((name) => [name, isCounted(name) ? amounts.get(name)! : null] as const);
-    const left = used.map(([name, taken]) => {
-      const max = held[name];
-      return [name, max === undefined || taken === null ? null : Math.max(0, max - taken)];
-    });
-    return {
-      limits: Object.fromEntries(limitNames.map((name) => [name, held[name] ?? null])) as OwnLimits['limits'],
-      used: Object.fromEntries(used) as OwnLimits['used'],
-      left: Object.fromEntries(left) as OwnLimits['left'],
-      month_ends_at: endOfMonth(time),
-    };
+export async function ownLimits(
+  db: Db<'Limits' | 'Columns' | 'Usage' | 'Counters'>,
+  userId: string,
+): Promise<OwnLimits> {
+  const [subject, now] = [userSubject(userId), db.clock.now()];
+  const counter = readLimitCounters(db, [subject]).then((counters) => counters.get(subject)!);
+  const [[found], amounts] = await Promise.all([
+    effectiveLimits(db, userId),
+    usedOfLimits(db, { subject, names: countedLimits, counter, now }),
+  ]);
+  const held = found?.limits ?? {};
+  // Calls are counted only where they are limited.
+  const isCounted = (name: CountedLimit) => limits[name].kind !== 'minute' || held[name] !== undefined;
+  const used = countedLimits.map((name) => [name, isCounted(name) ? amounts.get(name)! : null] as const);
+  const left = used.map(([name, taken]) => {
+    const max = held[name];
+    return [name, max === undefined || taken === null ? null : Math.max(0, max - taken)];
+  });
+  return {
+    limits: Object.fromEntries(limitNames.map((name) => [name, held[name] ?? null])) as OwnLimits['limits'],
+    used: Object.fromEntries(used) as OwnLimits['used'],
+    left: Object.fromEntries(left) as OwnLimits['left'],
+    month_ends_at: endOfMonth(now),
   };
 }

@@ -1,7 +1,6 @@
 /** Reads of columns, their summaries, sets of rows and dictionaries. */
 
 import { blockBytes, blockNumber, columnPrefix, setPrefix } from '../columns/column-items.ts';
-import { readDictionaries } from '../columns/dictionaries.ts';
 import type { Dictionaries } from '../columns/facets.ts';
 import type { Column, PositionSets } from '../columns/list-description.ts';
 import { positionsOf } from '../columns/position-set.ts';
@@ -9,15 +8,16 @@ import { type Cell, summaryPrefix, unpackSummary } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { type Item, queryAll, queryFirstPage, queryLast } from '../dynamodb/reads.ts';
 import { type OpenColumns, openColumnsOf } from './open-columns.ts';
-import { blockRange, columnNamed, columnsHead, maxBlockNumber, type OwnerReads, tableNamed } from './owner-reads.ts';
+import { blockRange, columnNamed, columnsHead, maxBlockNumber, type OwnerReads } from './owner-reads.ts';
 import type { Condition } from './query.ts';
+import { readDictionaries } from './read-dictionaries.ts';
 import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
 import type { Span } from './span.ts';
 
 /** The texts that the values of these columns refer to; none where no column has any. */
 export async function dictionariesOf(reads: OwnerReads, names: readonly string[]): Promise<Dictionaries> {
   if (names.every((name) => columnNamed(reads, name).kind !== 'facets')) return {};
-  return readDictionaries({ ...reads, table: tableNamed(reads, 'Columns') }, await columnsHead(reads));
+  return readDictionaries(reads.db, reads, await columnsHead(reads));
 }
 
 /** For each set condition the rows of any of its values. */
@@ -27,9 +27,9 @@ export function readSets(reads: OwnerReads, conditions: readonly Condition[]): P
 }
 
 async function readSet(reads: OwnerReads, sets: PositionSets, oneOf: readonly string[]): Promise<RowSet> {
-  const { client, list } = reads;
+  const { list } = reads;
   const blocks = await Promise.all(
-    oneOf.map((value) => queryAll(client, blockRange(reads, setPrefix(list, sets, value)))),
+    oneOf.map((value) => queryAll(reads.db, blockRange(reads, setPrefix(list, sets, value)))),
   );
   const starts = blocks.flat().map((block) => ({ block, start: blockNumber(block) * sets.rowsPerBlock }));
   const rows = emptyRowSet(Math.max(0, ...starts.map(({ start }) => start + sets.rowsPerBlock)));
@@ -41,12 +41,12 @@ async function readSet(reads: OwnerReads, sets: PositionSets, oneOf: readonly st
 
 /** These columns. Nothing of them is read yet. */
 export function openColumns(reads: OwnerReads, names: readonly string[]): OpenColumns {
-  const { client, list } = reads;
+  const { list } = reads;
   const columns = names.map((name) => [name, columnNamed(reads, name)] as const);
   return openColumnsOf(list, columns, {
     whole: (column) => readWholeColumn(reads, column),
     run: (column, run) => readBlocks(reads, column, run),
-    newest: (column, count) => queryLast(client, blockRange(reads, columnPrefix(list, column)), count),
+    newest: (column, count) => queryLast(reads.db, blockRange(reads, columnPrefix(list, column)), count),
   });
 }
 
@@ -59,7 +59,7 @@ export async function readSummaries(reads: OwnerReads, names: readonly string[])
   await Promise.all(
     names.map(async (name) => {
       const range = blockRange(reads, summaryPrefix(reads.list, columnNamed(reads, name)));
-      for (const item of await queryAll(reads.client, range)) {
+      for (const item of await queryAll(reads.db, range)) {
         const ofSegment = bySegment.get(blockNumber(item)) ?? new Map();
         bySegment.set(blockNumber(item), ofSegment.set(name, unpackSummary(blockBytes(item))));
       }
@@ -86,16 +86,16 @@ async function readWholeColumn(reads: OwnerReads, column: Column): Promise<Item[
  * is read in parallel parts of about its size.
  */
 async function readBlocks(reads: OwnerReads, column: Column, { from, to }: Span): Promise<Item[]> {
-  const { client, list } = reads;
+  const { list } = reads;
   const prefix = columnPrefix(list, column);
-  const { items, more } = await queryFirstPage(client, blockRange(reads, prefix, from, to));
+  const { items, more } = await queryFirstPage(reads.db, blockRange(reads, prefix, from, to));
   const last = items.at(-1);
   if (!more || last === undefined) return items;
   const end = Math.min(to, Math.floor((tailStart(list, await columnsHead(reads)) - 1) / column.rowsPerBlock));
   const parts: Promise<Item[]>[] = [];
   for (let start = blockNumber(last) + 1; start <= end; start += items.length) {
     const partEnd = Math.min(start + items.length - 1, end);
-    parts.push(queryAll(client, blockRange(reads, prefix, start, partEnd)));
+    parts.push(queryAll(reads.db, blockRange(reads, prefix, start, partEnd)));
   }
   return [...items, ...(await Promise.all(parts)).flat()];
 }

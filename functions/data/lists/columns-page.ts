@@ -8,10 +8,17 @@ import { sealableSegments } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { dictionariesOf, openColumns, readSets, readSummaries, type SegmentSummaries } from './column-reads.ts';
 import { type CreatedRows, createdRows } from './created-rows.ts';
-import { summaryEvaluator } from './evaluate-summaries.ts';
+import { evaluateSummaries, planSummaries } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
 import { type ColumnData, matchingRows } from './matching-rows.ts';
-import type { OpenColumns } from './open-columns.ts';
+import {
+  areSealed,
+  firstRowRead,
+  type OpenColumns,
+  readNewestBlocks,
+  readSpans,
+  readWholeColumns,
+} from './open-columns.ts';
 import { columnsHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import { type ColumnsPlan, isInKeyOrder, planEarlyIds } from './plan.ts';
@@ -98,7 +105,7 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
     readSets(reads, conditions),
     dictionariesOf(reads, plan.names),
     hasSummaries ? readSummaries(reads, plan.summaries) : undefined,
-    isNarrow ? undefined : hasSummaries ? columns.readNewest() : isBounded ? undefined : columns.readWhole(),
+    isNarrow ? undefined : hasSummaries ? readNewestBlocks(columns) : isBounded ? undefined : readWholeColumns(columns),
   ]);
   const data = { rowCount: head.next_seq, read: [], dictionaries, sets, numbers: new Map(), uuids: new Map() };
   const search = { head, columns, data, open: [], summarized: [], created, estimated: [] };
@@ -122,12 +129,12 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
 
 /**
  * The search with the newest rows, and with older ones whose blocks were read together with them.
- * In creation order a segment whose newer part was read is divided: what its summary counts, less
- * the matching rows of that part, matches in the older part.
+ * In creation order, a segment whose newer part was read is divided: the older part has the
+ * matching rows that its summary counts, less the matching rows of the newer part.
  */
 async function readNewest(list: ListDescription, query: ListQuery, search: Search, newest: Span): Promise<Search> {
   const { rowsPerSegment } = list;
-  const row = search.columns.firstRead(search.head);
+  const row = firstRowRead(search.columns, search.head);
   const whole = Math.min(newest.from, Math.ceil(row / rowsPerSegment) * rowsPerSegment);
   const found = await readFurther(search, [{ from: whole, to: newest.to }]);
   const isOld = ({ from }: Span) => from < whole;
@@ -144,7 +151,7 @@ async function readNewest(list: ListDescription, query: ListQuery, search: Searc
   const matching = matchingRows(list, query.conditions, { ...divided.data, read: [newer] }).length;
   const left = ofSegment.reduce((sum, { count }) => sum + count, -matching);
   // What was changed since it was sealed is not what the summary counts.
-  if (!search.columns.areSealed(newer) || left < 0) return { ...found, open };
+  if (!areSealed(search.columns, newer) || left < 0) return { ...found, open };
   return {
     ...divided,
     open,
@@ -165,7 +172,7 @@ function evaluateSegments(
   query: ListQuery,
   { segments, summaries, dictionaries, created }: OldSegments,
 ): Pick<Search, 'open' | 'summarized' | 'estimated'> {
-  const evaluate = summaryEvaluator(list, query, dictionaries);
+  const plan = planSummaries(list, query, dictionaries);
   const open: Span[] = [];
   const summarized: SummarizedRows[] = [];
   const estimated: SummarizedRows[] = [];
@@ -174,7 +181,7 @@ function evaluateSegments(
     const { possible, certain } = created ?? { possible: rows, certain: rows };
     if (rows.to < possible.from || rows.from > possible.to) continue;
     const isWhole = certain.from <= rows.from && rows.to <= certain.to;
-    const ofSegment = evaluate(summaries.get(segment) ?? new Map(), rows);
+    const ofSegment = evaluateSummaries(plan, summaries.get(segment) ?? new Map(), rows);
     if (ofSegment !== undefined && (isWhole || ofSegment.length === 0)) summarized.push(...ofSegment);
     else {
       open.push(rows);
@@ -191,9 +198,10 @@ interface EarlyPage {
 }
 
 /**
- * Reads the open segments. In creation order the page often lies before all of them. What it needs
- * there is certain, so it is read at the same time: further segments, or the rows themselves. Where
- * the page begins at a bound of creation, the segments and ids that it is likely to need are.
+ * Reads the open segments. In creation order the page is often before all of them. Then it is
+ * certain what it needs there, further segments or the rows themselves, and this is read at the
+ * same time. If the page begins at a bound of creation, the segments and ids that it is likely to
+ * need are read.
  */
 async function readOpenSegments(
   reads: OwnerReads,
@@ -212,7 +220,7 @@ async function readOpenSegments(
   return { search: found, early: { sequence, items } };
 }
 
-/** Where a page of rows that lie far apart is, if it begins at a bound of creation. */
+/** Where a page of rows that are far apart is, if it begins at a bound of creation. */
 function planLikelyRows(list: ListDescription, query: ListQuery, search: Search): Span | undefined {
   const { head, data, open, summarized, created } = search;
   if (query.order.kind !== 'creation' || created === undefined || isBegun(query, created)) return undefined;
@@ -229,7 +237,7 @@ function planLikelyRows(list: ListDescription, query: ListQuery, search: Search)
   return planEarlyIds(list, query, { wanted: estimated, summarized: parts, matching, total, rowsInBlocks });
 }
 
-/** Whether it is known exactly at which row pages in creation order begin. */
+/** Whether the row at which pages in creation order begin is known exactly. */
 function isBegun({ direction }: ListQuery, created: CreatedRows | undefined): boolean {
   const side = direction === 'ASC' ? 'from' : 'to';
   return created === undefined || created.possible[side] === created.certain[side];
@@ -237,8 +245,8 @@ function isBegun({ direction }: ListQuery, created: CreatedRows | undefined): bo
 
 /**
  * The part of a selection that holds whatever the open segments contain: what comes before them in
- * the order. So all of their rows may count as matching ones. Nothing is certain where the bound of
- * creation at which the page begins is not known exactly.
+ * the order. So all of their rows may count as matching ones. Nothing is certain unless the bound
+ * of creation at which the page begins is known exactly.
  */
 function selectBeforeOpen(
   list: ListDescription,
@@ -255,14 +263,16 @@ function selectBeforeOpen(
   return { wanted: wanted.filter(({ rows }) => isBefore(rows)), sequence: isCertain ? sequence : [] };
 }
 
-/** The search with the columns of these rows as well. Reads those blocks that are not there yet. */
+/**
+ * The search with the columns of these rows as well. Reads only blocks that were not read before.
+ */
 async function readFurther(search: Search, spans: readonly Span[]): Promise<Search> {
   const { head, columns, data, summarized } = search;
   const further = joinSpans(spans);
   const isRead = ({ rows }: SummarizedRows) => further.some(({ from, to }) => from <= rows.from && rows.to <= to);
   return {
     ...search,
-    data: { ...data, ...(await columns.read(head, further)), read: joinSpans([...data.read, ...further]) },
+    data: { ...data, ...(await readSpans(columns, head, further)), read: joinSpans([...data.read, ...further]) },
     summarized: summarized.filter((each) => !isRead(each)),
   };
 }

@@ -29,8 +29,8 @@ interface CountUpTo {
 }
 
 /**
- * The rows that meet all conditions on their creation, as far as the time index says; undefined
- * where there is no such condition. Costs half a read unit for each bound. Throws StaleRead when
+ * The rows that meet all conditions on their creation, as far as the time index shows them;
+ * undefined without such a condition. Costs half a read unit for each bound. Throws StaleRead when
  * the index contradicts the head or the rows.
  */
 export async function createdRows(
@@ -95,6 +95,6 @@ async function countUpTo(reads: OwnerReads, time: string): Promise<CountUpTo> {
 /** The last row up to the time that has an entry. */
 async function lastIndexed(reads: OwnerReads, time: string): Promise<number | undefined> {
   const prefix = timeIndexPrefix(reads.list);
-  const [entry] = await queryLast(reads.client, keysBetween(reads, prefix, prefix + time), 1);
+  const [entry] = await queryLast(reads.db, keysBetween(reads, prefix, prefix + time), 1);
   return entry && rowOfTimeEntry(entry);
 }

@@ -19,7 +19,6 @@ export const atMost = (column: string) => (to: number) => ({ kind: 'range', colu
 export const notBefore = (column: string) => (time: string) => atLeast(column)(toMicroseconds(time));
 export const notAfter = (column: string) => (time: string) => atMost(column)(toMicroseconds(time));
 
-/** Filters that every list has. */
 export const commonFilters = {
   // Each id once, because DynamoDB refuses keys that repeat.
   id: (oneOf: readonly string[]) => ({ kind: 'ids', oneOf: [...new Set(oneOf)] }),

@@ -26,7 +26,7 @@ export interface ColumnExtent {
   readonly wanted: Span;
 }
 
-/** Room for the values of so many rows. */
+/** Room for the values of this number of rows. */
 export function emptyColumn(column: Column, rowCount: number): ColumnValues {
   return column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount);
 }
@@ -39,10 +39,10 @@ export function* blocksWith({ rowsPerBlock }: Column, { from, to }: Span): Gener
 
 /**
  * Fills in the values of the wanted rows from the column's blocks, by their numbers, and its part
- * of the tail. Values that blocks hold of rows from `tailStart` on are newer than the head, and
- * left out.
+ * of the tail. Blocks may also hold values of rows from `tailStart` on: these are newer than the
+ * head, and left out.
  *
- * Throws StaleRead when a block with a wanted row is missing or ends before it: it was read before
+ * Throws StaleRead when a block with a wanted row is missing or too short: then it was read before
  * the head was.
  */
 export function fillColumn(

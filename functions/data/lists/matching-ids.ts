@@ -1,7 +1,10 @@
+import type { ListDescription } from '../columns/list-description.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { dictionariesOf, openColumns, readSets } from './column-reads.ts';
 import { createdRows } from './created-rows.ts';
 import { matchingRows } from './matching-rows.ts';
-import { columnsHead, type ListSource, ownerReads } from './owner-reads.ts';
+import { readSpans } from './open-columns.ts';
+import { columnsHead, ownerReads, type TablesOfList } from './owner-reads.ts';
 import { planColumns } from './plan.ts';
 import type { Condition } from './query.ts';
 import { idsAt } from './row-reads.ts';
@@ -10,19 +13,20 @@ import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 /**
  * The ids of a user's rows that meet these conditions, in creation order, strongly consistent. One
  * of the conditions names sets of few rows, such as the jobs of a batch: columns are read only
- * where these lie.
+ * where these rows are.
  *
  * Read units: the head; 2 for each 4 KB of ids and of the columns that the conditions name, which
- * is about one for each 250 rows that were created together; for each bound of the time of
- * creation one, and 33 rows around it.
+ * is about one for each 250 rows that were created together; for each bound of the time of creation
+ * one, and 33 rows around it.
  */
-export async function listMatchingIds(
-  source: ListSource,
+export async function listMatchingIds<List extends ListDescription>(
+  db: Db<TablesOfList<List>>,
+  list: List,
   userId: string,
   conditions: readonly Condition[],
 ): Promise<string[]> {
-  const reads = ownerReads(source, userId, true);
-  const { names } = planColumns(source.list, { conditions, order: { kind: 'creation' } });
+  const reads = ownerReads(db, { list, userId, consistent: true });
+  const { names } = planColumns(list, { conditions, order: { kind: 'creation' } });
   const [sets, head, within, dictionaries] = await Promise.all([
     readSets(reads, conditions),
     columnsHead(reads),
@@ -34,7 +38,7 @@ export async function listMatchingIds(
   const span = spanOf(intersect(sets) ?? emptyRowSet(0));
   if (span === undefined || span.from >= rowCount) return [];
   const read = [{ from: span.from, to: Math.min(span.to, rowCount - 1) }];
-  const columns = await openColumns(reads, names).read(head, read);
-  const rows = matchingRows(source.list, conditions, { rowCount, read, within, dictionaries, sets, ...columns });
+  const columns = await readSpans(openColumns(reads, names), head, read);
+  const rows = matchingRows(list, conditions, { rowCount, read, within, dictionaries, sets, ...columns });
   return idsAt(reads, [...rows]);
 }

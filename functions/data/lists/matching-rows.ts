@@ -38,8 +38,7 @@ export function matchingRows(list: ListDescription, conditions: readonly Conditi
 }
 
 /**
- * Each takes the marks from rows that do not meet one of the conditions, or all conditions on
- * facets.
+ * Each keeper removes the marks of rows that fail one condition, or fail the conditions on facets.
  */
 function keepers(
   list: ListDescription,
@@ -64,8 +63,8 @@ function keepers(
 }
 
 /**
- * A byte for each row: 1 while it may match. The rows from `from` on, up to `to` and without it,
- * are looked at.
+ * A byte for each row: 1 while it may match. Only the rows from `from` (inclusive) to `to`
+ * (exclusive) are looked at.
  */
 interface Candidates {
   readonly marks: Uint8Array;

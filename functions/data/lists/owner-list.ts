@@ -3,10 +3,11 @@
 import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import type { Db } from '../dynamodb/db.ts';
 import type { Filter } from './filters.ts';
-import type { ListSource } from './owner-reads.ts';
+import type { TablesOfList } from './owner-reads.ts';
 import type { ListQuery, Order } from './query.ts';
-import { type Counts, countsReader, listReader } from './reader.ts';
+import { type Counts, countByFacet, readList } from './reader.ts';
 
 /** The parameters of every list beside its filters. */
 interface OrderAndPage {
@@ -18,45 +19,46 @@ interface OrderAndPage {
   readonly count_by?: string | undefined;
 }
 
-/** How a list reads its parameters. */
 export interface ListParameters<Query> {
   readonly filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage>, Filter>>;
   /** The values of `order_by` that are not the name of a column or a facet. */
   readonly orders: Readonly<Record<string, Order>>;
 }
 
-/**
- * The function that lists what a user owns, for these parameters. Nobody owns what another user
- * does, so a filter by other users finds nothing. Costs and guarantees: see listReader.
- */
-export function ownerList<Query extends OrderAndPage, Shown>(
-  source: ListSource,
-  parameters: ListParameters<Query>,
-  show: (row: Row) => Shown,
-): (userId: string, query: Query) => Promise<Page<Shown>> {
-  const read = listReader(source);
-  return async (userId, query) => {
-    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(source.list, parameters, query));
-    return { items: items.map(show), total };
-  };
+/** A list that users ask for: what is stored, and how its parameters are read. */
+interface OwnerList<List extends ListDescription, Query> {
+  readonly list: List;
+  readonly parameters: ListParameters<Query>;
 }
 
 /**
- * The function that counts what a list would show, by the values of a facet. Costs and guarantees:
- * see countsReader.
+ * Lists what a user owns, for these parameters. A row has one owner, so a filter by other users
+ * finds nothing. Costs and guarantees: see readList.
  */
-export function ownerCounts<Query extends OrderAndPage>(
-  source: ListSource,
-  parameters: ListParameters<Query>,
-): (userId: string, query: Query, facet: string) => Promise<Counts> {
-  const count = countsReader(source);
-  return (userId, query, facet) => {
-    const isOthers = query.user_id !== undefined && !query.user_id.includes(userId);
-    const nothing = { kind: 'ids', oneOf: [] } as const;
-    const { conditions } = makeListQuery(source.list, parameters, query);
-    return count(userId, isOthers ? [nothing] : conditions, facet);
-  };
+export async function listOwned<List extends ListDescription, Query extends OrderAndPage, Shown>(
+  db: Db<TablesOfList<List>>,
+  { list, parameters, show }: OwnerList<List, Query> & { readonly show: (row: Row) => Shown },
+  userId: string,
+  query: Query,
+): Promise<Page<Shown>> {
+  if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+  const { items, total } = await readList(db, list, userId, makeListQuery(list, parameters, query));
+  return { items: items.map(show), total };
+}
+
+/**
+ * Counts what a list would show, by the values of a facet. Costs and guarantees: see countByFacet.
+ */
+export function countOwned<List extends ListDescription, Query extends OrderAndPage>(
+  db: Db<TablesOfList<List>>,
+  { list, parameters, facet }: OwnerList<List, Query> & { readonly facet: string },
+  userId: string,
+  query: Query,
+): Promise<Counts> {
+  const isOthers = query.user_id !== undefined && !query.user_id.includes(userId);
+  const nothing = { kind: 'ids', oneOf: [] } as const;
+  const { conditions } = makeListQuery(list, parameters, query);
+  return countByFacet(db, list, userId, { conditions: isOthers ? [nothing] : conditions, facet });
 }
 
 /**

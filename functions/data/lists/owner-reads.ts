@@ -1,47 +1,42 @@
 /** What all reads of one request for one owner share. */
 
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { TableNames } from '../../tables.ts';
 import { blockKey } from '../columns/column-items.ts';
 import { headKey, headOf, requireFormat, type StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { getItem, type Item, type KeyRange } from '../dynamodb/reads.ts';
 
-export interface ListSource {
-  readonly client: DynamoDBDocumentClient;
-  /**
-   * A list reads its own table, the columns, and the table of its counters. A missing name is
-   * reported when it is first used.
-   */
-  readonly tables: Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
-  readonly list: ListDescription;
-}
+/**
+ * The tables that reads of a list name: its own table, the columns, and the batches for the number
+ * of a batch's jobs.
+ */
+export type TablesOfList<List extends ListDescription> = 'Columns' | 'Batches' | List['table'];
 
-export interface OwnerReads extends ListSource {
+/** The list and the owner whose rows are read, and how they are read. */
+export interface OwnerReads {
+  readonly db: Db<'Batches' | 'Jobs' | 'Columns'>;
+  readonly list: ListDescription;
   readonly userId: string;
   /** Strongly consistent reads, at double the price. */
   readonly consistent: boolean;
-  /** The head, of whatever format. Read once: one head judges all that is read with it. */
-  head(): Promise<StoredHead>;
+  /** What readHead has read. */
+  readonly kept: { head?: Promise<StoredHead> };
   /** Blocks of ids that were read before their rows were known, by their numbers. */
   readonly idBlocks: Map<number, Item>;
 }
+export function ownerReads<List extends ListDescription>(
+  db: Db<TablesOfList<List>>,
+  { list, userId, consistent }: { readonly list: List; readonly userId: string; readonly consistent: boolean },
+): OwnerReads {
+  // No read of this list names another table.
+  return { db: db as OwnerReads['db'], list, userId, consistent, kept: {}, idBlocks: new Map() };
+}
 
-export function ownerReads(source: ListSource, userId: string, consistent: boolean): OwnerReads {
-  const { client, list } = source;
-  let head: Promise<StoredHead> | undefined;
-  return {
-    ...source,
-    userId,
-    consistent,
-    idBlocks: new Map(),
-    head() {
-      const key = { user_id: userId, key: headKey(list) };
-      const table = tableNamed(source, 'Columns');
-      head ??= getItem(client, { table, key, consistent }).then((item) => headOf(list, item));
-      return head;
-    },
-  };
+/** The head, of whatever format. Read once: one head judges all that is read with it. */
+export function readHead({ db, list, userId, consistent, kept }: OwnerReads): Promise<StoredHead> {
+  const key = { user_id: userId, key: headKey(list) };
+  kept.head ??= getItem(db, { table: 'Columns', key, consistent }).then((item) => headOf(list, item));
+  return kept.head;
 }
 
 /**
@@ -49,16 +44,10 @@ export function ownerReads(source: ListSource, userId: string, consistent: boole
  * format.
  */
 export async function columnsHead(reads: OwnerReads): Promise<StoredHead> {
-  return requireFormat(reads.list, await reads.head());
+  return requireFormat(reads.list, await readHead(reads));
 }
 
-export function tableNamed({ tables }: ListSource, table: keyof ListSource['tables']): string {
-  const name = tables[table];
-  if (name === undefined) throw new RangeError(`The list reads ${table}, whose name it was not given.`);
-  return name;
-}
-
-export function columnNamed({ list }: ListSource, name: string): Column {
+export function columnNamed({ list }: Pick<OwnerReads, 'list'>, name: string): Column {
   const column = list.columns[name];
   if (column === undefined) throw new RangeError(`The list has no column ${name}.`);
   return column;
@@ -70,14 +59,14 @@ export const maxBlockNumber = 9_999_999;
 export const blockAttributes = ['key', 'v'];
 
 /** The blocks with these numbers, both inclusive. */
-export function blockRange(reads: OwnerReads, prefix: string, from = 0, to = maxBlockNumber): KeyRange {
+export function blockRange(reads: OwnerReads, prefix: string, from = 0, to = maxBlockNumber): KeyRange<'Columns'> {
   return keysBetween(reads, blockKey(prefix, from), blockKey(prefix, to));
 }
 
 /** The items of columns with these keys, both inclusive. */
-export function keysBetween(reads: OwnerReads, from: string, to: string): KeyRange {
+export function keysBetween(reads: OwnerReads, from: string, to: string): KeyRange<'Columns'> {
   return {
-    table: tableNamed(reads, 'Columns'),
+    table: 'Columns',
     partition: { user_id: reads.userId },
     sortKey: 'key',
     range: { between: [from, to] },

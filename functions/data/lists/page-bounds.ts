@@ -1,11 +1,11 @@
-/** Where summarized rows lie in an order: before the page, or perhaps on it. Pure. */
+/** Where summarized rows are in an order: before the page, or perhaps on it. Pure. */
 
 import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
 import type { Span } from './span.ts';
 
 /**
- * Matching rows of a span that summaries count, and that were not read. In the order of the query
- * their values lie from `low` to `high`, both inclusive; null: they have none.
+ * Matching rows of a span that summaries count, and that were not read. In the query's order their
+ * values are from `low` to `high`, both inclusive; null: they have none.
  */
 export interface SummarizedRows {
   readonly rows: Span;
@@ -14,7 +14,7 @@ export interface SummarizedRows {
   readonly count: number;
 }
 
-/** The rows with a value, or those without: the latter follow the former, in either direction. */
+/** Either the rows with a value or the rows without: the latter come last in both directions. */
 export interface Section extends ValuedRows {
   /** Ascending by their rows. */
   readonly summarized: readonly SummarizedRows[];
@@ -31,8 +31,8 @@ const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0,
 const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
- * How many summarized rows come before these ranks of the section, and which may be at
- * them. If there are any, `before` means nothing: read them first.
+ * The number of summarized rows before these ranks of the section, and the summarized rows that may
+ * be at them. If there are any of the latter, `before` means nothing: read them first.
  */
 export function locateSummarized(
   section: Section,
@@ -76,14 +76,14 @@ function placeOf(rank: number, section: Section, placeOfSummarized: (summarized:
   return comparePlaces(ofSummarized, ofRead) < 0 ? ofSummarized : ofRead;
 }
 
-/** A place with so many summarized rows. */
+/** A place with this number of summarized rows. */
 interface CountedPlace extends Place {
   readonly count: number;
 }
 
 /**
- * The first of these places, which ascend, up to which there are more rows than the rank, and how
- * many summarized rows come before it. Before them all there are `before`.
+ * The first of these ascending places up to which there are more rows than the rank, and the number
+ * of summarized rows before it. `before` are before all of these places.
  */
 function findReached(
   places: readonly CountedPlace[],
@@ -112,7 +112,7 @@ function rowsUpTo({ rows, values }: ValuedRows, place: Place): number {
   return count;
 }
 
-/** The place of the row at this rank among those that were read. */
+/** The place of the row at this rank among the rows that were read. */
 function placeOfRead(read: ValuedRows, rank: number): Place | undefined {
   if (rank >= read.rows.length) return undefined;
   const [row] = rowsAtRanks(read, { from: rank, to: rank + 1 }) as [number];

@@ -47,7 +47,7 @@ export interface ColumnsPlan {
  */
 const selectivePrefix = 2;
 
-/** Reading so many rows in vain costs no more than the ids of 50,000 rows. */
+/** Reading this number of rows in vain costs no more than the ids of 50,000 rows. */
 const maxRowsInIdOrder = 1_000;
 
 /** The cheapest reads that answer the query. */
@@ -73,8 +73,8 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
 }
 
 /**
- * Reading columns answers every query. Where several of them are named, the facets say what they
- * have in common: their summary counts combinations of values, among them which times a row has.
+ * Reading columns answers every query. If several are named, the facets connect them: their summary
+ * counts combinations of values, including which times a row has.
  */
 export function planColumns(
   list: ListDescription,
@@ -117,7 +117,7 @@ export function isInKeyOrder({ conditions, order }: ListQuery): boolean {
 }
 
 /** How the rows at these sequence numbers are fetched. */
-export type RowReads =
+type RowReads =
   /** Ranges of the index in creation order. Rows between the wanted ones are read too. */
   | { readonly kind: 'ranges'; readonly ranges: readonly Span[] }
   /** One by one by id. The ids are looked up in their column first. */
@@ -174,8 +174,8 @@ interface WantedRows {
 }
 
 /**
- * The rows whose ids to read together with the wanted segments, where the ids of the page's rows
- * alone would hardly cost less afterwards, because they lie far apart. That saves a step. In
+ * The rows whose ids to read together with the wanted segments. This saves a step, and is done if
+ * the page's rows are far apart: reading only their ids afterwards would hardly cost less. In
  * creation order these are the rows around the page; in other orders all rows from the first wanted
  * one on, so only for up to some 20,000.
  */
@@ -193,8 +193,8 @@ export function planEarlyIds(list: ListDescription, query: ListQuery, rows: Want
 }
 
 /**
- * Where a page in creation order lies if the matching rows of each segment are spread evenly, with
- * an eighth of a segment on either side. Where they are not, further ids are looked up later.
+ * Where a page in creation order is if the matching rows of each segment are spread evenly, with an
+ * eighth of a segment on either side. If they are spread unevenly, further ids are looked up later.
  */
 function likelyRows(list: ListDescription, query: ListQuery, { summarized, matching, total }: WantedRows): Span {
   const { direction, offset, limit } = query;

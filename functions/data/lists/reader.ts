@@ -1,13 +1,14 @@
 import { addToRequestLog, countInRequestLog } from '../../runtime/request-log.ts';
 import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
-import { facetColumn } from '../columns/list-description.ts';
+import { facetColumn, type ListDescription } from '../columns/list-description.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { countColumns, readColumnsPage } from './columns-page.ts';
 import { createdRows } from './created-rows.ts';
 import { StaleRead } from './join-blocks.ts';
 import { facetValues } from './matching-rows.ts';
-import { type ListSource, type OwnerReads, ownerReads } from './owner-reads.ts';
+import { type OwnerReads, ownerReads, type TablesOfList } from './owner-reads.ts';
 import { countsOfRows, pageOfRows } from './page-of-rows.ts';
 import { type Plan, planColumns, planQuery } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
@@ -60,48 +61,59 @@ import type { FacetQuery } from './select.ts';
  * more for such texts. The rows around a bound of creation are read beside the segments; a page in
  * creation order takes three calls then.
  */
-export function listReader(source: ListSource): (userId: string, query: ListQuery) => Promise<Page<Row>> {
-  return (userId, query) => readChecked(source, userId, query, readPage);
+export function readList<List extends ListDescription>(
+  db: Db<TablesOfList<List>>,
+  list: List,
+  userId: string,
+  query: ListQuery,
+): Promise<Page<Row>> {
+  return readChecked(db, { list, userId, query }, readPage);
 }
 
 /** How many rows of a list have each value of a facet, by the text of the value, zeros included. */
 export type Counts = Readonly<Record<string, number>>;
 
 /**
- * The function that counts an owner's rows that meet the conditions, by the values of a facet
- * whose values are known: each row once, as it was when its column was read. Guarantees are
- * as of listReader. Costs what a page in the order of the facet costs, without the page's rows.
+ * Counts an owner's rows that meet the conditions, by the values of a facet with known values: each
+ * row once, as it was when its column was read. Guarantees: see readList. Costs what a page in the
+ * order of the facet costs, without the page's rows.
  */
-export function countsReader(
-  source: ListSource,
-): (userId: string, conditions: readonly Condition[], facet: string) => Promise<Counts> {
-  return async (userId, conditions, facet) => {
-    const values = facetValues(facetColumn(source.list), facet, {});
-    const order = { kind: 'facet', facet } as const;
-    const query: FacetQuery = { conditions, order, direction: 'ASC', offset: 0, limit: 0 };
-    const counts = await readChecked(source, userId, query, countMatching);
-    return Object.fromEntries(values.map((value, rank) => [String(value), counts.get(rank) ?? 0]));
-  };
+export async function countByFacet<List extends ListDescription>(
+  db: Db<TablesOfList<List>>,
+  list: List,
+  userId: string,
+  { conditions, facet }: { readonly conditions: readonly Condition[]; readonly facet: string },
+): Promise<Counts> {
+  const values = facetValues(facetColumn(list), facet, {});
+  const order = { kind: 'facet', facet } as const;
+  const query: FacetQuery = { conditions, order, direction: 'ASC', offset: 0, limit: 0 };
+  const counts = await readChecked(db, { list, userId, query }, countMatching);
+  return Object.fromEntries(values.map((value, rank) => [String(value), counts.get(rank) ?? 0]));
 }
 
-/** Reads, and where what is read contradicts itself, reads again as listReader says. */
-async function readChecked<Query extends ListQuery, Result>(
-  source: ListSource,
-  userId: string,
-  query: Query,
+interface ListRead<List extends ListDescription, Query extends ListQuery> {
+  readonly list: List;
+  readonly userId: string;
+  readonly query: Query;
+}
+
+/** Reads, and reads again as readList describes if the reads contradict each other. */
+async function readChecked<List extends ListDescription, Query extends ListQuery, Result>(
+  db: Db<TablesOfList<List>>,
+  { list, userId, query }: ListRead<List, Query>,
   read: (reads: OwnerReads, query: Query, plan: Plan) => Promise<Result>,
 ): Promise<Result> {
-  const plan = planQuery(source.list, query);
+  const plan = planQuery(list, query);
   addToRequestLog({ plan: plan.kind });
   try {
-    return await read(ownerReads(source, userId, false), query, plan);
+    return await read(ownerReads(db, { list, userId, consistent: false }), query, plan);
   } catch (error) {
     if (!isStale(error)) throw error;
   }
   // Indexes have no consistent reads.
   const usesIndex = plan.kind === 'sequence' || plan.kind === 'members';
-  const planAgain = usesIndex ? planColumns(source.list, query) : plan;
-  return retry(() => read(ownerReads(source, userId, true), query, planAgain), {
+  const planAgain = usesIndex ? planColumns(list, query) : plan;
+  return retry(db.clock, () => read(ownerReads(db, { list, userId, consistent: true }), query, planAgain), {
     attempts: 4,
     firstMilliseconds: 80,
     maxDelayMilliseconds: 320,
@@ -148,7 +160,7 @@ async function countMatching(reads: OwnerReads, query: FacetQuery, plan: Plan): 
   return countColumns(reads, query, plan.kind === 'columns' ? plan : planColumns(list, query));
 }
 
-/** All rows, or those that were created within the query's bounds. */
+/** All rows, or the rows that were created within the query's bounds. */
 async function rowsInSequence(reads: OwnerReads, { conditions }: ListQuery): Promise<PlacedRows> {
   const created = await createdRows(reads, conditions);
   return created === undefined ? allRows(reads) : rowsWithin(allRows(reads), await created.exact);

@@ -17,7 +17,7 @@ import {
   queryLast,
 } from '../dynamodb/reads.ts';
 import { StaleRead } from './join-blocks.ts';
-import { blockAttributes, blockRange, columnNamed, columnsHead, type OwnerReads, tableNamed } from './owner-reads.ts';
+import { blockAttributes, blockRange, columnNamed, columnsHead, type OwnerReads, readHead } from './owner-reads.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';
 import type { Span } from './span.ts';
 
@@ -60,7 +60,7 @@ async function readRowsAt(reads: OwnerReads, sequence: readonly number[], known:
   const { ids, inKeyOrder } = known;
   if (ids !== undefined && inKeyOrder) {
     const [first = '', last = ''] = [sequence.at(0) ?? 0, sequence.at(-1) ?? 0].map((row) => uuidAt(ids, row)).sort();
-    return (await queryAll(reads.client, byId(reads, { between: [first, last] }))).map(asRow(reads));
+    return (await queryAll(reads.db, byId(reads, { between: [first, last] }))).map(asRow(reads));
   }
   const plan = planRowReads(sequence, columnNamed(reads, 'id').rowsPerBlock);
   if (plan.kind === 'ranges' && !reads.consistent) {
@@ -92,7 +92,7 @@ export async function idsAt(reads: OwnerReads, sequence: readonly number[]): Pro
   });
 }
 
-/** Reads the blocks that hold the ids of these rows, which ascend, unless they are there. */
+/** Reads the blocks with the ids of these ascending rows, unless they were read before. */
 async function readIdBlocks(reads: OwnerReads, ascending: readonly number[]): Promise<void> {
   const { rowsPerBlock } = columnNamed(reads, 'id');
   const missing = ascending.filter((number) => !reads.idBlocks.has(Math.floor(number / rowsPerBlock)));
@@ -104,7 +104,7 @@ async function readIdBlocks(reads: OwnerReads, ascending: readonly number[]): Pr
 /** Reads the blocks of ids with these numbers, both inclusive. */
 async function readIdRange(reads: OwnerReads, { from, to }: Span): Promise<void> {
   const range = blockRange(reads, columnPrefix(reads.list, columnNamed(reads, 'id')), from, to);
-  keepIdBlocks(reads, await queryAll(reads.client, range));
+  keepIdBlocks(reads, await queryAll(reads.db, range));
 }
 
 /** Reads the ids of all these rows before it is known which of the rows are on the page. */
@@ -114,20 +114,19 @@ export function readIdsEarly(reads: OwnerReads, { from, to }: Span): Promise<voi
 }
 
 async function readIdKeys(reads: OwnerReads, numbers: readonly number[]): Promise<void> {
-  const { client, list, userId, consistent } = reads;
+  const { list, userId, consistent } = reads;
   const prefix = columnPrefix(list, columnNamed(reads, 'id'));
   const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
-  const table = tableNamed(reads, 'Columns');
-  keepIdBlocks(reads, await batchGet(client, { table, keys, attributes: blockAttributes, consistent }));
+  keepIdBlocks(reads, await batchGet(reads.db, { table: 'Columns', keys, attributes: blockAttributes, consistent }));
 }
 
 function keepIdBlocks({ idBlocks }: OwnerReads, items: readonly Item[]): void {
   for (const item of items) idBlocks.set(blockNumber(item), item);
 }
 
-/** The ids of the newest rows, those in the tail; none where the head is of another format. */
+/** The ids of the newest rows, which are in the tail; none when the head is of another format. */
 export async function newestIds(reads: OwnerReads): Promise<string[]> {
-  const head = await reads.head();
+  const head = await readHead(reads);
   const isOurs = head.format === formatOf(reads.list);
   const ids = Buffer.from((isOurs && head.tail[columnNamed(reads, 'id').key]) || []);
   return Array.from({ length: uuidCount(ids) }, (_, index) => uuidAt(ids, index));
@@ -135,31 +134,31 @@ export async function newestIds(reads: OwnerReads): Promise<string[]> {
 
 /** At most 100 rows by their ids, in no order. Ids without a row are left out. */
 export async function rowsWithIds(reads: OwnerReads, ids: readonly string[]): Promise<Row[]> {
-  const { client, list, userId, consistent } = reads;
+  const { list, userId, consistent } = reads;
   const keys = ids.map((id) => ({ user_id: userId, id }));
-  return (await batchGet(client, { table: tableNamed(reads, list.table), keys, consistent })).map(asRow(reads));
+  return (await batchGet(reads.db, { table: list.table, keys, consistent })).map(asRow(reads));
 }
 
-/** The rows of the first answer (1 MB) whose ids start so, and whether there are more. */
+/** The rows of the first answer (1 MB) whose ids have this prefix, and whether there are more. */
 export async function rowsWithIdPrefix(reads: OwnerReads, prefix: string): Promise<{ rows: Row[]; more: boolean }> {
-  const { items, more } = await queryFirstPage(reads.client, byId(reads, { startsWith: prefix }));
+  const { items, more } = await queryFirstPage(reads.db, byId(reads, { startsWith: prefix }));
   return { rows: items.map(asRow(reads)), more };
 }
 
 /** The first `count` rows by id in this direction, or all. */
 export async function rowsInIdOrder(reads: OwnerReads, direction: 'ASC' | 'DESC', count: number): Promise<Row[]> {
   const query = direction === 'ASC' ? queryFirst : queryLast;
-  return (await query(reads.client, byId(reads, 'all'), count)).map(asRow(reads));
+  return (await query(reads.db, byId(reads, 'all'), count)).map(asRow(reads));
 }
 
-function byId(reads: OwnerReads, range: KeyRange['range']): KeyRange {
+function byId(reads: OwnerReads, range: KeyRange['range']): KeyRange<'Batches' | 'Jobs'> {
   const { list, userId, consistent } = reads;
-  return { table: tableNamed(reads, list.table), partition: { user_id: userId }, sortKey: 'id', range, consistent };
+  return { table: list.table, partition: { user_id: userId }, sortKey: 'id', range, consistent };
 }
 
 /** All rows of the owner, placed by their sequence numbers. */
 export function allRows(reads: OwnerReads): PlacedRows {
-  const count = async () => (await reads.head()).next_seq;
+  const count = async () => (await readHead(reads)).next_seq;
   return placedRows(reads, {
     index: 'by_creation',
     partition: { user_id: reads.userId },
@@ -180,13 +179,13 @@ export function rowsWithin(rows: PlacedRows, { from, to }: Span): PlacedRows {
 
 /** The rows of one set, where an index keeps them (see Members). */
 export function rowsOfSet(reads: OwnerReads, { attribute }: PositionSets, members: Members, value: string): PlacedRows {
-  const { client, userId } = reads;
+  const { userId } = reads;
   const { index, column, counter } = members;
   const count = async () => {
     const key = { user_id: userId, id: value };
-    // Consistent, so that a caller who has just created rows sees them. An old count and a
-    // lagging index would agree with each other, and nobody would notice that rows are missing.
-    const row = await getItem(client, { table: tableNamed(reads, counter.table), key, consistent: true });
+    // Consistent, so that a caller who has just created rows sees them. An old count and a lagging
+    // index would agree with each other, and hide that rows are missing.
+    const row = await getItem(reads.db, { table: counter.table, key, consistent: true });
     return row === undefined ? 0 : Number(row[counter.attribute]);
   };
   return placedRows(reads, { index, partition: { user_id: userId, [attribute]: value }, sortKey: column, count });
@@ -196,17 +195,16 @@ function placedRows(
   reads: OwnerReads,
   { count, ...index }: Pick<KeyRange, 'index' | 'partition' | 'sortKey'> & Pick<PlacedRows, 'count'>,
 ): PlacedRows {
-  const { client } = reads;
-  const all: KeyRange = { ...index, table: tableNamed(reads, reads.list.table), range: 'all', consistent: false };
+  const all: KeyRange<'Batches' | 'Jobs'> = { ...index, table: reads.list.table, range: 'all', consistent: false };
   return {
     count,
     async between(from, to) {
       if (from > to) return [];
       const between = [from, Math.min(to, Number.MAX_SAFE_INTEGER)] as const;
-      return (await queryAll(client, { ...all, range: { between } })).map(asRow(reads));
+      return (await queryAll(reads.db, { ...all, range: { between } })).map(asRow(reads));
     },
     async last(most) {
-      return (await queryLast(client, all, most)).map(asRow(reads));
+      return (await queryLast(reads.db, all, most)).map(asRow(reads));
     },
     placeOf: (row) => Number(row[index.sortKey]),
   };

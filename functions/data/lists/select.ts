@@ -15,15 +15,13 @@ export interface Selection {
   readonly sequence: readonly number[];
   /** The exact number of all rows that match. */
   readonly total: number;
-  /**
-   * What may be on the page of the summarized rows: read it, and make the selection again.
-   */
+  /** Summarized rows that may be on the page: read them, and make the selection again. */
   readonly wanted: readonly SummarizedRows[];
   /** The rows that were read and match, ascending. */
   readonly matching: Int32Array;
 }
 
-/** `summarized` are the matching rows outside of those that were read, ascending. */
+/** `summarized` are the matching rows that were not read, ascending. */
 export function select(
   list: ListDescription,
   query: ListQuery,
@@ -94,8 +92,8 @@ export function facetRank(
 export type FacetQuery = ListQuery & { readonly order: FacetOrder };
 
 /**
- * How many matching rows have each value of the facet that the query orders by, by the rank of the
- * value: among the summarized rows, `low` is the rank.
+ * The number of matching rows with each value of the facet that the query orders by, by the rank of
+ * the value. For summarized rows, `low` is the rank.
  */
 export function countRanks(
   list: ListDescription,

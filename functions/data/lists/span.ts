@@ -13,8 +13,8 @@ export function overlap(a: Span, b: Span): Span {
 }
 
 /**
- * The same numbers in as few spans as there may be, ascending. With a `maxStep` above 1 they also
- * hold the numbers between two spans that lie so close together.
+ * The same numbers in as few spans as possible, ascending. With a `maxStep` above 1, spans that are
+ * this close are joined with the numbers between them.
  */
 export function joinSpans(spans: readonly Span[], maxStep = 1): Span[] {
   const joined: { from: number; to: number }[] = [];

@@ -1,18 +1,18 @@
 /**
- * What an operator sets for a device. It is an item of the device's queue, so a claim has read it,
- * and the row of the device says the same.
+ * What an operator sets for a device. It is an item of the device's queue, so a claim has read it.
+ * The row of the device has the same content.
  */
 
 import { deviceModes } from '../../device-modes.ts';
 import { DeviceRules } from '../../schemas/device-rules.ts';
 import type { NoEstimateReason } from '../../schemas/estimate.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 
 /** The rules of a device for which an operator has set nothing. */
 export const openRules: DeviceRules = { rev: 0, mode: 'OPEN', reason: null, windows: [] };
 
-/** Its key sorts between the clock's and those of batches, so one read brings all of them. */
+/** Its key sorts between the clock and the batches, so one read brings all of them. */
 export const deviceRulesKey = '!device';
 
 export function deviceRules(item: Readonly<Record<string, unknown>> | undefined): DeviceRules {
@@ -30,9 +30,9 @@ export interface Pause {
 }
 
 /**
- * What keeps workers from the device's batches at this time, in milliseconds since 1970; undefined
- * where they get some. Within a window a device that would start jobs is paused. A window begins at
- * its start, and is over at its end.
+ * Why workers get none of the device's batches at this time, in milliseconds since 1970; undefined
+ * when they get some. Within a window, a device that would start jobs is paused. A window includes
+ * its start, and not its end.
  */
 export function pauseAt({ mode, reason, windows }: DeviceRules, now: number): Pause | undefined {
   const { claims, goesOn, says } = deviceModes[mode];

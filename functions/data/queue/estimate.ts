@@ -27,20 +27,20 @@ const tail = 0.03;
 const claimSeconds = 3;
 const maxIdleSeconds = 20;
 
-/** A worker that has not been heard of for so long does not count. */
+/** A worker that was not heard of for this time does not count. */
 const presentMilliseconds = 60_000;
 
-/** What is to come may take longer or less than what was: the least spread of their proportion. */
+/** The least spread of the proportion between future and past job times. */
 const drift = 0.2;
 
 /**
- * When the batch with this key starts, which may not be in the queue yet; or why nobody can know.
- * Times are canonical, in their order, none before `now`. The same front and key get the same
+ * When the batch with this key starts, or why that is unknown. The batch may not be in the queue
+ * yet. Times are canonical, in their order, none before `now`. The same front and key get the same
  * answer.
  *
- * It counts the jobs of the batches before it, the workers, windows, and batches of others that may
- * yet come and go first. It does not count jobs that are added later, nor how long open batches
- * keep a worker waiting for them.
+ * The estimate counts the jobs of the batches before it, the workers, windows, and later batches of
+ * other users that may go first. It leaves out jobs that are added later, and the time for which
+ * open batches keep a worker waiting for them.
  */
 export function estimateStart(
   front: QueueFront,
@@ -83,9 +83,10 @@ export function estimateStart(
 const maxSeconds = 10 * 365 * 24 * 3600;
 
 /**
- * Workers with a lease, and those without one that were heard of in the last minute: but no idle
- * ones where a batch is left that they would have taken by now. Nobody works in a window: before
- * its end those count that were seen when it began, at least one.
+ * The number of workers: workers with a lease, and idle workers that were heard of in the last
+ * minute. Idle workers do not count if a batch is left that they would have taken by now. In a
+ * window all workers pause: before its end, the workers count that were seen when it began, at
+ * least one.
  */
 function countWorkers({ at, rules, times, batches }: QueueFront, held: readonly FrontItem[]): number {
   let since = at - presentMilliseconds;
@@ -109,8 +110,9 @@ function windowsOf({ at, rules }: QueueFront): Window[] {
 }
 
 /**
- * Batches of others that may come later and go first: how many a second come, and for how many jobs
- * there is room before this place. A user's next job is a step behind the one before.
+ * Batches of others that may come later and go first: how many come in a second, and for how many
+ * of their jobs there is room before this place. Each further job of a user is a step behind the
+ * one before.
  */
 function arrivalsBefore(
   { batches, tag, batchesPerMinute }: QueueFront,
@@ -120,7 +122,7 @@ function arrivalsBefore(
   const others = new Set(batches.map(({ user_id }) => user_id).filter((user) => user !== owner)).size;
   const jobsBefore = before.filter(({ user_id }) => user_id !== owner).reduce((sum, each) => sum + jobsOf(each), 0);
   const rounds = Math.max(0, (tagOfKey(key) - tag) / tagSteps.MEDIUM);
-  // Where nobody else waits, few others are likely to come.
+  // If no other user waits, few others are likely to come.
   const skew = others === 0 ? 4 : 1.5;
   return { skew, perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * Math.max(1, others) - jobsBefore) };
 }
@@ -178,7 +180,7 @@ function runJobs(
   return time + left * each;
 }
 
-/** When the job that runs is over, or the wait for the next one. */
+/** How long the running job will still take, or the wait for the next one. */
 function restOfJob(at: number, item: FrontItem, draw: Draw, random: Random): number {
   const { job_since, job_until = Number.POSITIVE_INFINITY, idle_since } = item;
   if (idle_since !== undefined) return Math.max(0, (idle_since + maxIdleMilliseconds(item) - at) / 1_000) * random();
@@ -187,13 +189,13 @@ function restOfJob(at: number, item: FrontItem, draw: Draw, random: Random): num
   return Math.min(takes - ran, Math.max(0, (job_until - at) / 1_000));
 }
 
-/** Seconds that a job of the batch takes, where it has run for so long. */
+/** The seconds that a job of the batch takes, if it takes longer than `longerThan`. */
 type Draw = (item?: FrontItem, longerThan?: number) => number;
 
 /**
- * Draws job times. Those of one play are all shorter or longer by one factor: how far the sample
- * may be off. Where seconds by shot vary less than seconds by job, they count for batches whose
- * shots are known.
+ * Draws job times. One factor makes all times of a play shorter or longer: how far the sample may
+ * be off. If seconds by shot vary less than seconds by job, they are used for batches with known
+ * shots.
  */
 function jobTimes({ seconds, perShot, spread }: Queue['sample'], random: Random): Draw {
   const factor = Math.exp(normal(random) * spread);
@@ -247,7 +249,7 @@ function normal(random: Random): number {
   return Array.from({ length: 12 }, random).reduce((sum, each) => sum + each, -6);
 }
 
-/** The same numbers for each estimate: the answer changes only with what it follows from. */
+/** The same numbers for each estimate: the answer changes only if its input does. */
 function randomNumbers(): Random {
   let state = 1;
   return () => {

@@ -5,8 +5,8 @@
  *
  * Every batch gets a tag when it enters the queue, and the smallest tag is next. A batch is charged
  * to its user: it takes up virtual time, as long as its jobs need at the rate of its priority. Its
- * tag is where its last job starts, or ends where less urgent work of the user is charged as well.
- * Tags are whole numbers, so that sums are exact.
+ * tag is the start of its last job. If less urgent work of the user is charged as well, the tag is
+ * the end of that job instead. Tags are whole numbers, so that sums are exact.
  */
 
 import { QueuePriority } from '../../schemas/values.ts';
@@ -32,9 +32,9 @@ export interface PriorityClock {
   /** Where the charges end; 0 where there was none. */
   readonly end: number;
   /**
-   * Charges before it whose batches left the queue before a device took them: in ascending order,
-   * never adjacent. They are given back only from the end: a new batch in one of them would be a
-   * further one beside those that wait behind it.
+   * Earlier charges, in ascending order and never adjacent, of batches that left the queue before a
+   * device took them. They are given back only from the end. A new batch in the place of one of
+   * them would be one batch more ahead of others that wait behind it.
    */
   readonly withdrawn: readonly TimeRange[];
 }
@@ -43,10 +43,10 @@ export interface PriorityClock {
 export type UserClock = Readonly<Partial<Record<QueuePriority, PriorityClock>>>;
 
 /** What the tag of the next batch follows from. */
-export interface Clocks {
+interface Clocks {
   /**
-   * The tag of the batch that the device took last: a user who was away does not get back the turns
-   * that nobody missed.
+   * The tag of the batch that the device took last. A user who was away gets no turns back: the
+   * device has passed them.
    */
   readonly device: number;
   readonly user: UserClock;
@@ -61,7 +61,7 @@ export interface Work {
   readonly notBefore?: number;
 }
 
-/** The tag of a batch whose last jobs these are, what they are charged, and the clock after it. */
+/** The tag of a batch that ends with these jobs, their charge, and the clock after it. */
 export function placeWork(
   { device, user }: Clocks,
   { priority, jobs, notBefore = 0 }: Work,
@@ -70,8 +70,8 @@ export function placeWork(
   const to = chargeEnd(user, from, { priority, jobs });
   // What the device has passed is worth nothing any more.
   const withdrawn = user[priority]?.withdrawn.filter(([, end]) => end > device) ?? [];
-  // Less urgent work of the same user begins its jobs at the start of their charges. A job of this
-  // work that did so as well would be a second one ahead: it begins once it was paid for.
+  // Less urgent work of the same user begins its jobs at the start of their charges. If a job of
+  // this work did so as well, the user would be two jobs ahead. So it begins once it is paid for.
   const paidAt = Math.min(to, slowerEnd(user, priority));
   const tag = Math.max(to - tagSteps[priority], paidAt);
   return { tag, charge: [from, to], user: { ...user, [priority]: { end: to, withdrawn } } };
@@ -84,8 +84,8 @@ function slowerEnd(user: UserClock, priority: QueuePriority): number {
 }
 
 /**
- * Where the charges of a user's work end that is as urgent as this priority or more. Less urgent
- * work does not count: nobody's urgent work waits behind their own slow work.
+ * Where the charges end of a user's work that is at least as urgent as this priority. Less urgent
+ * work does not count: urgent work never waits behind the same user's slow work.
  */
 export function workEnd(user: UserClock, priority: QueuePriority): number {
   const { options } = QueuePriority;
@@ -95,7 +95,7 @@ export function workEnd(user: UserClock, priority: QueuePriority): number {
 /**
  * Where the charge of jobs ends that begins at `time`. While less urgent work is charged as well,
  * only the difference of the rates is left. So all work of a user is never charged faster than its
- * most urgent work alone, and nobody gains by spreading work over priorities.
+ * most urgent work alone, and spreading work over priorities gains nothing.
  */
 function chargeEnd(user: UserClock, time: number, { priority, jobs }: Work): number {
   const rateOf = (each: QueuePriority) => tagSteps.FREE / tagSteps[each];
@@ -111,12 +111,12 @@ function chargeEnd(user: UserClock, time: number, { priority, jobs }: Work): num
   return end + Math.ceil(left / rateOf(priority));
 }
 
-/** Of more, the earliest are forgotten: the clock's item stays within a write unit. */
+/** The latest ranges are kept, the others forgotten: the clock's item stays within a write unit. */
 export const maxWithdrawnRanges = 24;
 
 /**
  * The user's clock once work that no device took has left the queue. It goes back to the last work
- * of this priority that waits or was taken. So who cancels a batch to create another one gains
+ * of this priority that waits or was taken. So canceling a batch to create another one gains
  * nothing.
  */
 export function withdrawWork(user: UserClock, priority: QueuePriority, [from, to]: TimeRange): UserClock {
@@ -133,7 +133,10 @@ export function withdrawWork(user: UserClock, priority: QueuePriority, [from, to
   return { ...user, [priority]: { end, withdrawn: ranges.slice(forgotten) } };
 }
 
-/** The charges of a batch with one more, adjacent ones joined; of more than 24 the latest. */
+/**
+ * The charges of a batch with one more. Adjacent ones are joined, and of more than 24 the latest
+ * are kept.
+ */
 export function withCharge(charges: readonly TimeRange[], [from, to]: TimeRange): TimeRange[] {
   const last = charges.at(-1);
   const joined: TimeRange[] = last?.[1] === from ? [...charges.slice(0, -1), [last[0], to]] : [...charges, [from, to]];

@@ -1,9 +1,9 @@
 /**
- * What is known of a device's workers: how long jobs took, and who was there last. It is an item of
- * the device's queue, which reads of the queue's front bring and claims pass over.
+ * What is known of a device's workers: how long jobs took, and which workers were there last. It is
+ * an item of the device's queue. Reads of the queue's front include it; claims skip it.
  *
- * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read,
- * never conflicts, and a report's weight falls exponentially with those that follow it.
+ * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read
+ * and never conflicts. The weight of a report falls exponentially with the number of later reports.
  */
 
 import type { Item } from '../dynamodb/reads.ts';
@@ -11,11 +11,16 @@ import type { Item } from '../dynamodb/reads.ts';
 /** Its key sorts before the clock's: claims read from there on. */
 export const deviceTimesKey = '!activity';
 
-/** Both together stay within a write unit, with a device's name of 128 ASCII characters. */
+/**
+ * Job times and workers together stay within a write unit, with a device's name of 128 ASCII
+ * characters.
+ */
 const slots = 100;
 const workerSlots = 16;
 
-/** Two numbers of a report, each in steps of 2.5 %, share one number with so many steps each. */
+/**
+ * A report's two numbers, each in steps of 2.5 %, share one stored number, with 1,000 steps each.
+ */
 const steps = 1_000;
 const stepsPerE = 40;
 
@@ -34,7 +39,6 @@ export interface JobTime {
   readonly shots: number | undefined;
 }
 
-/** What is known of the workers of a device. */
 export interface DeviceTimes {
   readonly jobs: readonly JobTime[];
   /**
@@ -49,9 +53,7 @@ export function workerSlot(worker: string | undefined): number {
   return [...(worker ?? '')].reduce((sum, each) => sum + each.charCodeAt(0), 0) % workerSlots;
 }
 
-/**
- * The attributes that say that a worker was there, and how long a job took that it reported.
- */
+/** Attributes for a worker that was there, and for how long the job took that it reported. */
 export function workerNote(worker: string | undefined, now: number, job?: JobTime): Record<string, number> {
   const note = { [workerName(workerSlot(worker))]: Math.round(now / 1_000) };
   if (job === undefined) return note;
@@ -61,7 +63,9 @@ export function workerNote(worker: string | undefined, now: number, job?: JobTim
   return { ...note, [slotName(Math.floor(Math.random() * slots))]: time };
 }
 
-/** What the item says. Values that no report writes count as none: a status needs no estimate. */
+/**
+ * The content of the item. Values that no report writes count as none: a status needs no estimate.
+ */
 export function deviceTimes(item: Item | undefined): DeviceTimes {
   const value = (code: number) => Math.exp(code / stepsPerE);
   const jobs = slotNames.flatMap((name): JobTime[] => {

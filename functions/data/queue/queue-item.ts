@@ -1,21 +1,22 @@
 /**
  * The items of the DeviceQueue table: one for each batch that waits for a device or is at one, and
  * the device's clock. An item's key is its place and never changes: a batch that goes further back
- * gets another item. It is written in the transaction that gives the batch something to run, and
- * deleted in the one after which there is nothing left (lifecycle/queue-writes.ts).
+ * gets another item. The item is written in the transaction that gives the batch something to run,
+ * and deleted in the transaction that leaves it nothing to run (lifecycle/queue-writes.ts).
  */
 
 import * as z from 'zod/mini';
 import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { Count, QueuePriority } from '../../schemas/values.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
+import { timeLimits } from '../../time-limits.ts';
 
 /** What a device sets for batches that it has, where it differs from the defaults. */
 export const DeviceSettings = z.object({
   /** How long an open batch may keep the device waiting for jobs; 120 by default. */
   idle_seconds: z.exactOptional(Count),
-  /** After so long an open batch goes behind the others; 3,600 by default. */
+  /** After this time an open batch goes behind the others; 3,600 by default. */
   max_batch_seconds: z.exactOptional(Count),
 });
 export type DeviceSettings = z.infer<typeof DeviceSettings>;
@@ -35,15 +36,15 @@ export const QueueItem = z.extend(DeviceSettings, {
    * the batch had before. A worker with an earlier number has lost the lease.
    */
   fence: Count,
-  /** When the lease ends, in milliseconds since 1970; 0: nobody has it. */
+  /** When the lease ends, in milliseconds since 1970; 0: the batch is free. */
   lease_until: Count,
   /** `creation_order` of the job that the device runs, or of the first that it may find. */
   place: Count,
   /** How many devices were lost while they ran that job. */
   losses: Count,
   /**
-   * How often that job was given out and nobody was heard of: the worker may never have got the
-   * answer to its claim.
+   * How often that job was handed out without a later call of its worker, which may never have got
+   * the answer to its claim.
    */
   unseen_losses: Count,
   /** When the job that runs was handed out under this lease, in milliseconds since 1970. */
@@ -74,7 +75,7 @@ export const QueueItem = z.extend(DeviceSettings, {
   entered_at: z.exactOptional(Count),
   /** Since when the holder of the lease has the batch, in milliseconds since 1970. */
   held_since: z.exactOptional(Count),
-  /** Nobody has the batch, and its rows say so: it waits. */
+  /** The batch is free, and its rows show that it waits. */
   put_back: z.exactOptional(z.literal(true)),
   /** Of the document for which a link was asked last. */
   results_sha256: z.exactOptional(z.string()),
@@ -140,7 +141,7 @@ export function deviceSettings(item: object | undefined): DeviceSettings {
   return storedRow(DeviceSettings, { ...item });
 }
 
-/** Keys of all batches lie from here on; those of the device's clock and rules before. */
+/** Keys of all batches sort from here on; the keys of the device's clock and rules sort before. */
 export const firstBatchKey = '0';
 
 export function isBatch({ key }: Readonly<Record<string, unknown>>): boolean {
@@ -163,14 +164,14 @@ export function leaseLost(): LeaseLost {
 /**
  * How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs.
  */
-export const leaseMilliseconds = 60_000;
+export const leaseMilliseconds = 1_000 * timeLimits.lease;
 
-/** After so many lost devices a job is given up. */
+/** Lost devices after which a job is given up. */
 export const maxLosses = 3;
 
 /**
- * How long devices have worked on the job until a time, in microseconds: the leases before, those
- * that were lost since, and the present one.
+ * How long devices have worked on the job until a time, in microseconds: under the leases before,
+ * under lost leases since, and under the present one.
  */
 export function deviceMicroseconds(
   { device_us = 0 }: { readonly device_us?: number },
@@ -186,8 +187,8 @@ export function lastHeartbeat({ lease_until }: Pick<QueueItem, 'lease_until'>): 
 }
 
 /**
- * After so many claims of a job that nobody was heard of after it is given up as well: it may crash
- * workers before their first heartbeat. Lost answers do not add up to this: even where every fourth
- * gets lost, they end one job in a million.
+ * Claims without a later call after which a job is given up as well: it may crash workers before
+ * their first heartbeat. Lost answers do not add up to this: even if every fourth answer gets lost,
+ * they end one job in a million.
  */
 export const maxUnseenLosses = 10;

@@ -1,6 +1,7 @@
 /**
  * How long batches wait for their first worker. The device's clock counts them by the minute of the
- * claim, in an attribute each, for an hour: with its other attributes it stays within a write unit.
+ * claim, one attribute a minute, for an hour. With its other attributes it stays within a write
+ * unit.
  */
 
 import { minuteOf } from '../../values/timestamp.ts';
@@ -8,7 +9,9 @@ import type { Item } from '../dynamodb/reads.ts';
 
 const minutesKept = 60;
 
-/** Such an attribute is a number: so many for each batch, and the seconds that all have waited. */
+/**
+ * Such an attribute is a number: this amount for each batch, plus the seconds that all have waited.
+ */
 const perBatch = 10 ** 10;
 
 /** Names sort by their minute, until the year 2084. None is a word that DynamoDB reserves. */

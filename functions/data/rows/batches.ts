@@ -1,12 +1,11 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod/mini';
 import { type Batch, BatchProjection } from '../../schemas/batch.ts';
 import type { BatchListQuery } from '../../schemas/batch-list-query.ts';
-import type { TableNames } from '../../tables.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import type { Page } from '../../values/page.ts';
-import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { formatsOf } from '../columns/lists.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { getRow } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import {
   atLeast,
   atMost,
@@ -18,8 +17,13 @@ import {
   notAfter,
   notBefore,
 } from '../lists/filters.ts';
-import { type ListParameters, ownerCounts, ownerList } from '../lists/owner-list.ts';
+import { countOwned, type ListParameters, listOwned } from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
+
+export interface BatchOfUser {
+  readonly userId: string;
+  readonly batchId: string;
+}
 
 const parameters: ListParameters<BatchListQuery> = {
   filters: {
@@ -43,43 +47,33 @@ const parameters: ListParameters<BatchListQuery> = {
 };
 
 /**
- * The function that lists a user's batches: those that match, from `offset` on, and how many match
- * in all. Costs and guarantees: see listReader.
+ * Lists a user's batches that match, from `offset` on, and their total. Costs and guarantees: see
+ * readList.
  */
 export function listBatches(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Columns'>,
-  { batch: list }: OwnerLists = ownerLists,
-): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
-  return ownerList({ client, tables, list }, parameters, batchOf);
+  db: Db<'Batches' | 'Columns'>,
+  userId: string,
+  query: BatchListQuery,
+): Promise<Page<Batch>> {
+  return listOwned(db, { list: formatsOf(db).batch, parameters, show: batchOf }, userId, query);
+}
+
+/** Counts a user's batches that match, by their status. Costs and guarantees: see countByFacet. */
+export function countBatches(db: Db<'Batches' | 'Columns'>, userId: string, query: BatchListQuery): Promise<Counts> {
+  return countOwned(db, { list: formatsOf(db).batch, parameters, facet: 'status' }, userId, query);
 }
 
 /**
- * The function that counts a user's batches that match, by their status. Costs and guarantees: see
- * countsReader.
+ * One batch; undefined when the user has none of this id. Strongly consistent: 1 read unit for each
+ * 4 KB of the batch's row.
  */
-export function countBatches(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Columns'>,
-  { batch: list }: OwnerLists = ownerLists,
-): (userId: string, query: BatchListQuery) => Promise<Counts> {
-  const count = ownerCounts({ client, tables, list }, parameters);
-  return (userId, query) => count(userId, query, 'status');
-}
-
-/**
- * The function that reads one batch; undefined when the user has none of this id. Strongly
- * consistent: 1 read unit for each 4 KB of the batch's row.
- */
-export function getBatch(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches'>,
-): (userId: string, batchId: string) => Promise<Batch | undefined> {
-  return async (userId, batchId) => {
-    const key = { user_id: userId, id: batchId };
-    const row = await getRow(client, { table: tables.Batches, key, schema: BatchProjection });
-    return row && showRow(row);
-  };
+export async function getBatch(db: Db<'Batches'>, userId: string, batchId: string): Promise<Batch | undefined> {
+  const row = await getRow(db, {
+    table: 'Batches',
+    key: { user_id: userId, id: batchId },
+    schema: BatchProjection,
+  });
+  return row && showRow(row);
 }
 
 /** What a row shows of its batch. */

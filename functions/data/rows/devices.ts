@@ -1,60 +1,53 @@
 /**
- * The devices that have announced themselves. They belong to no user, and everybody may know them.
+ * The devices that have announced themselves. They belong to no user, and every caller may read
+ * them.
  */
 
-import { type DynamoDBDocumentClient, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { DeviceInUse, LimitExceeded, NotFound } from '../../errors.ts';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
-import type { TableNames } from '../../tables.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { escapedBytes } from '../../values/json-text.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { getItem, type Item, queryAll } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import { type QueueOptions, workQueue } from '../queue/queue.ts';
+import { announceQueue, readFront } from '../queue/queue.ts';
 import { DeviceSettings, deviceClockKey } from '../queue/queue-item.ts';
 
 /** The one partition that they share. */
 const kind = 'device';
 
 /**
- * The function that reads all devices, in the order of their types: half a read unit for each 4 KB
- * of all specifications.
+ * All devices, in the order of their types: half a read unit for each 4 KB of all specifications.
  */
-export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'Devices'>): () => Promise<DeviceRow[]> {
-  return async () => {
-    const items = await queryAll(client, {
-      table: tables.Devices,
-      partition: { kind },
-      sortKey: 'device_type',
-      range: 'all',
-      consistent: false,
-    });
-    // An operator may have set a device that has not announced itself yet.
-    const announced = items.filter(({ announced_at }) => announced_at !== undefined);
-    return announced.map((item) => storedRow(DeviceRow, item));
-  };
+export async function listDevices(db: Db<'Devices'>): Promise<DeviceRow[]> {
+  const items = await queryAll(db, {
+    table: 'Devices',
+    partition: { kind },
+    sortKey: 'device_type',
+    range: 'all',
+    consistent: false,
+  });
+  // An operator may have set a device that has not announced itself yet.
+  const announced = items.filter(({ announced_at }) => announced_at !== undefined);
+  return announced.map((item) => storedRow(DeviceRow, item));
 }
 
 /**
- * The function that reads one device; undefined when there is none of this type. 1 read unit for
- * each 4 KB of its specification.
+ * One device; undefined when there is none of this type. 1 read unit for each 4 KB of its
+ * specification.
  */
-export function getDevice(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Devices'>,
-): (deviceType: string) => Promise<DeviceRow | undefined> {
-  return async (device_type) => {
-    const found = await getItem(client, { table: tables.Devices, key: { kind, device_type }, consistent: true });
-    return found?.announced_at === undefined ? undefined : storedRow(DeviceRow, found);
-  };
+export async function getDevice(db: Db<'Devices'>, device_type: string): Promise<DeviceRow | undefined> {
+  const found = await getItem(db, { table: 'Devices', key: { kind, device_type }, consistent: true });
+  return found?.announced_at === undefined ? undefined : storedRow(DeviceRow, found);
 }
 
-/** So many devices, with so many bytes of specifications, fit into one answer. */
+/** One answer holds this number of devices, with this number of bytes of specifications. */
 const maxDevices = 200;
 const maxBytesOfSpecifications = 6_100_000;
 
@@ -71,51 +64,46 @@ function roomFor(specs: string | undefined): number {
 }
 
 /**
- * The function that stores what a device announces, in place of what it announced before, and
- * returns it. What is left out stays: the specification, and who may read it. Throws LimitExceeded
- * beyond 200 devices, or 6 MB of all specifications together.
+ * Stores what a device announces, in place of what it announced before, and returns it. The
+ * specification, and who may read it, stay if they are left out. Throws LimitExceeded beyond 200
+ * devices, or 6 MB of all specifications together.
  *
  * 1 write unit for each KB. The first announcement, and one whose specification takes another
  * number of 4 KB blocks, is a transaction: 2 for each KB and 2 more, and 2 strong reads.
  */
-export function announceDevice(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Devices'>,
-  { now = Date.now }: QueueOptions = {},
-): (deviceType: string, announced: AnnounceRequest) => Promise<DeviceRow> {
-  return async (device_type, { status, specs, public: isPublic }) => {
-    const announced: Item = {
-      ...announcedStatus(status, now()),
-      ...(specs !== undefined && { specs, name: specificationName(specs), room: roomFor(specs) }),
-      ...(isPublic !== undefined && { public: isPublic }),
-    };
-    const stored =
-      (await updateCounted(device_type, announced)) ??
-      (await changeDevice(client, tables, device_type, (before) => ({
-        ...withDefaults(device_type, before),
-        ...announced,
-      })));
-    return storedRow(DeviceRow, stored);
+export async function announceDevice(
+  db: Db<'Devices'>,
+  device_type: string,
+  { status, specs, public: isPublic }: AnnounceRequest,
+): Promise<DeviceRow> {
+  const announced: Item = {
+    ...announcedStatus(status, db.clock.now()),
+    ...(specs !== undefined && { specs, name: specificationName(specs), room: roomFor(specs) }),
+    ...(isPublic !== undefined && { public: isPublic }),
   };
+  const stored =
+    (await updateCounted(db, device_type, announced)) ??
+    (await changeDevice(db, device_type, (before) => ({ ...withDefaults(device_type, before), ...announced })));
+  return storedRow(DeviceRow, stored);
+}
 
-  /** Updates a device for which as much room is counted already; undefined for any other. */
-  async function updateCounted(device_type: string, announced: Item): Promise<Item | undefined> {
-    const names = Object.keys(announced).filter((name) => name !== 'room');
-    const command = new UpdateCommand({
-      TableName: tables.Devices,
-      Key: { kind, device_type },
-      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-      ConditionExpression: 'room' in announced ? 'room = :room' : 'attribute_exists(room)',
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: assign(announced).values,
-      ReturnValues: 'ALL_NEW',
-    });
-    try {
-      return (await translateErrors(client.send(command))).Attributes;
-    } catch (error) {
-      if (isConditionFailure(error)) return undefined;
-      throw error;
-    }
+/** Updates a device for which as much room is counted already; undefined for any other. */
+async function updateCounted(db: Db<'Devices'>, device_type: string, announced: Item): Promise<Item | undefined> {
+  const names = Object.keys(announced).filter((name) => name !== 'room');
+  const command = new UpdateCommand({
+    TableName: db.tables.Devices,
+    Key: { kind, device_type },
+    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+    ConditionExpression: 'room' in announced ? 'room = :room' : 'attribute_exists(room)',
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: assign(announced).values,
+    ReturnValues: 'ALL_NEW',
+  });
+  try {
+    return (await translateErrors(db.client.send(command))).Attributes;
+  } catch (error) {
+    if (isConditionFailure(error)) return undefined;
+    throw error;
   }
 }
 
@@ -128,47 +116,34 @@ function withDefaults(device_type: string, before: Item | undefined): Item {
 }
 
 /**
- * The function that announces a device as `UP` that takes work unannounced. One that is there stays
- * as it is. Throws LimitExceeded beyond 200 devices. 5 write units, 2 strong reads.
+ * Announces a device as `UP` that takes work unannounced. One that is there stays as it is. Throws
+ * LimitExceeded beyond 200 devices. 5 write units, 2 strong reads.
  */
-export function announceByClaim(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Devices' | 'DeviceQueue'>,
-  { now = Date.now }: QueueOptions = {},
-): (deviceType: string) => Promise<void> {
-  const queue = workQueue(client, tables);
-  return async (deviceType) => {
-    await changeDevice(client, tables, deviceType, (before) => ({
-      ...announcedStatus('UP', now()),
-      ...withDefaults(deviceType, before),
-    }));
-    await queue.announce(deviceType, {});
-  };
+export async function announceByClaim(db: Db<'Devices' | 'DeviceQueue'>, deviceType: string): Promise<void> {
+  await changeDevice(db, deviceType, (before) => ({
+    ...announcedStatus('UP', db.clock.now()),
+    ...withDefaults(deviceType, before),
+  }));
+  await announceQueue(db, deviceType, {});
 }
 
 /**
- * The function that removes a device, with its specification and what it has set for its queue;
- * what an operator has set stays. Throws NotFound, and DeviceInUse while batches wait for it or are
- * at it. 2 write units for each KB, and 4.
+ * Removes a device, with its specification and what it has set for its queue; what an operator has
+ * set stays. Throws NotFound, and DeviceInUse while batches wait for it or are at it. 2 write units
+ * for each KB, and 4.
  */
-export function removeDevice(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Devices' | 'DeviceQueue'>,
-): (deviceType: string) => Promise<void> {
-  const queue = workQueue(client, tables);
-  return async (deviceType) => {
-    const change = async (before: Item | undefined) => {
-      if (before?.announced_at === undefined) throw new NotFound('There is no such device.');
-      if ((await queue.front(deviceType)).batches.length > 0) throw new DeviceInUse(deviceType);
-      const { rules, rules_rev } = before;
-      return rules === undefined ? undefined : { device_type: deviceType, rules, rules_rev };
-    };
-    // The clock's tag stays: users are charged from there on.
-    const Key = { device_type: deviceType, key: deviceClockKey };
-    const UpdateExpression = `REMOVE announced, ${Object.keys(DeviceSettings.shape).join(', ')}`;
-    const forget = { Update: { TableName: tables.DeviceQueue, Key, UpdateExpression } };
-    await changeDevice(client, tables, deviceType, change, [forget]);
+export async function removeDevice(db: Db<'Devices' | 'DeviceQueue'>, deviceType: string): Promise<void> {
+  const change = async (before: Item | undefined) => {
+    if (before?.announced_at === undefined) throw new NotFound('There is no such device.');
+    if ((await readFront(db, deviceType)).batches.length > 0) throw new DeviceInUse(deviceType);
+    const { rules, rules_rev } = before;
+    return rules === undefined ? undefined : { device_type: deviceType, rules, rules_rev };
   };
+  // The clock's tag stays: users are charged from there on.
+  const Key = { device_type: deviceType, key: deviceClockKey };
+  const UpdateExpression = `REMOVE announced, ${Object.keys(DeviceSettings.shape).join(', ')}`;
+  const forget = { Update: { TableName: db.tables.DeviceQueue, Key, UpdateExpression } };
+  await changeDevice(db, deviceType, change, [forget]);
 }
 
 /**
@@ -176,16 +151,16 @@ export function removeDevice(
  * what it is now.
  */
 function changeDevice<After extends Item | undefined>(
-  client: DynamoDBDocumentClient,
-  { Devices: table }: TableNames<'Devices'>,
+  db: Db<'Devices'>,
   device_type: string,
   change: (before: Item | undefined) => After | Promise<After>,
-  writes: TransactWriteCommandInput['TransactItems'] = [],
+  writes: readonly Write[] = [],
 ): Promise<After> {
   const key = { kind, device_type };
-  return optimisticTransaction(client, async () => {
+  const TableName = db.tables.Devices;
+  return optimisticTransaction(db, async () => {
     const [before, counted] = await Promise.all(
-      [key, totalsKey].map((each) => getItem(client, { table, key: each, consistent: true })),
+      [key, totalsKey].map((each) => getItem(db, { table: 'Devices', key: each, consistent: true })),
     );
     const after = await change(before);
     const devices =
@@ -195,14 +170,11 @@ function changeDevice<After extends Item | undefined>(
     const unchanged = unchangedSince(before, ['announced_at', 'room', 'rules_rev']);
     const device =
       after === undefined
-        ? { Delete: { TableName: table, Key: key, ...unchanged } }
-        : { Put: { TableName: table, Item: { ...after, ...key }, ...unchanged } };
-    const totals = {
-      TableName: table,
-      Item: { ...totalsKey, devices, bytes },
-      ...unchangedSince(counted, ['devices', 'bytes']),
-    };
-    return { transaction: { TransactItems: [device, { Put: totals }, ...writes] }, result: after };
+        ? { Delete: { TableName, Key: key, ...unchanged } }
+        : { Put: { TableName, Item: { ...after, ...key }, ...unchanged } };
+    const Item = { ...totalsKey, devices, bytes };
+    const totals = { Put: { TableName, Item, ...unchangedSince(counted, ['devices', 'bytes']) } };
+    return { transaction: { TransactItems: [device, totals, ...writes] }, result: after };
   });
 }
 
@@ -210,10 +182,10 @@ function changeDevice<After extends Item | undefined>(
  * The write that lets a device's row say what an operator has set. It makes the row of a device
  * that has not announced itself, which no list shows and no total counts.
  */
-export function setRules({ Devices }: TableNames<'Devices'>, device_type: string, rules: DeviceRules): Write {
+export function setRules({ tables }: Db<'Devices'>, device_type: string, rules: DeviceRules): Write {
   return {
     Update: {
-      TableName: Devices,
+      TableName: tables.Devices,
       Key: { kind, device_type },
       UpdateExpression: 'SET #rules = :rules, rules_rev = :rev',
       ExpressionAttributeNames: { '#rules': 'rules' },

@@ -1,12 +1,11 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Job, JobProjection } from '../../schemas/job.ts';
 import type { JobListQuery } from '../../schemas/job-list-query.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import type { JobStatus } from '../../schemas/values.ts';
-import type { TableNames } from '../../tables.ts';
 import type { Page } from '../../values/page.ts';
-import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { formatsOf } from '../columns/lists.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { getRow } from '../dynamodb/reads.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
 import {
   atLeast,
   atMost,
@@ -19,8 +18,9 @@ import {
   notBefore,
 } from '../lists/filters.ts';
 import { listMatchingIds } from '../lists/matching-ids.ts';
-import { type ListParameters, ownerCounts, ownerList } from '../lists/owner-list.ts';
+import { countOwned, type ListParameters, listOwned } from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
+import type { BatchOfUser } from './batches.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
@@ -42,28 +42,24 @@ const parameters: ListParameters<JobListQuery> = {
 };
 
 /**
- * The function that lists a user's jobs without their results: those that match, from `offset` on,
- * and how many match in all. Costs and guarantees: see listReader.
+ * Lists a user's jobs that match, without their results, from `offset` on, and their total. Costs
+ * and guarantees: see readList.
  */
 export function listJobs(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  { job: list }: OwnerLists = ownerLists,
-): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
-  return ownerList({ client, tables, list }, parameters, jobOf);
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  userId: string,
+  query: JobListQuery,
+): Promise<Page<Job>> {
+  return listOwned(db, { list: formatsOf(db).job, parameters, show: jobOf }, userId, query);
 }
 
-/**
- * The function that counts a user's jobs that match, by their status. Costs and guarantees: see
- * countsReader.
- */
+/** Counts a user's jobs that match, by their status. Costs and guarantees: see countByFacet. */
 export function countJobs(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  { job: list }: OwnerLists = ownerLists,
-): (userId: string, query: JobListQuery) => Promise<Counts> {
-  const count = ownerCounts({ client, tables, list }, parameters);
-  return (userId, query) => count(userId, query, 'status');
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  userId: string,
+  query: JobListQuery,
+): Promise<Counts> {
+  return countOwned(db, { list: formatsOf(db).job, parameters, facet: 'status' }, userId, query);
 }
 
 /** The job as users see it. Throws CorruptData when the row breaks its schema. */
@@ -72,23 +68,18 @@ export function jobOf(row: Readonly<Record<string, unknown>>): Job {
 }
 
 /**
- * The function that reads one job; undefined when the user has none of this id. Strongly
- * consistent: 1 read unit for each 4 KB of the job's row.
+ * One job; undefined when the user has none of this id. Strongly consistent: 1 read unit for each
+ * 4 KB of the job's row.
  */
-export function getJob(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs'>,
-): (userId: string, jobId: string) => Promise<Job | undefined> {
-  return (userId, jobId) =>
-    getRow(client, {
-      table: tables.Jobs,
-      key: { user_id: userId, id: jobId },
-      schema: JobProjection,
-    });
+export function getJob(db: Db<'Jobs'>, userId: string, jobId: string): Promise<Job | undefined> {
+  return getRow(db, {
+    table: 'Jobs',
+    key: { user_id: userId, id: jobId },
+    schema: JobProjection,
+  });
 }
 
-/** Conditions on the jobs of a batch. */
-export interface JobConditions {
+interface JobConditions {
   readonly min_runs?: number | undefined;
   readonly max_runs?: number | undefined;
   readonly status?: readonly JobStatus[] | undefined;
@@ -98,21 +89,20 @@ export interface JobConditions {
 }
 
 /**
- * The function that finds the ids of a batch's jobs, or of those that meet the conditions, in
- * creation order, strongly consistent. Read units: see listMatchingIds.
+ * The ids of a batch's jobs that meet the conditions, by default of all, in creation order,
+ * strongly consistent. Read units: see listMatchingIds.
  */
 export function listJobIds(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs' | 'Columns'>,
-  { job: list }: OwnerLists = ownerLists,
-): (userId: string, batchId: string, conditions?: JobConditions) => Promise<string[]> {
-  return (userId, batchId, { min_runs, max_runs, status, start_date, end_date } = {}) =>
-    listMatchingIds({ client, tables, list }, userId, [
-      inSets('batch')([batchId]),
-      ...(min_runs === undefined ? [] : [atLeast('runs')(min_runs)]),
-      ...(max_runs === undefined ? [] : [atMost('runs')(max_runs)]),
-      ...(status === undefined ? [] : [facetIn('status')(status)]),
-      ...(start_date === undefined ? [] : [commonFilters.created_after(start_date)]),
-      ...(end_date === undefined ? [] : [commonFilters.created_before(end_date)]),
-    ]);
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  { userId, batchId }: BatchOfUser,
+  { min_runs, max_runs, status, start_date, end_date }: JobConditions = {},
+): Promise<string[]> {
+  return listMatchingIds(db, formatsOf(db).job, userId, [
+    inSets('batch')([batchId]),
+    ...(min_runs === undefined ? [] : [atLeast('runs')(min_runs)]),
+    ...(max_runs === undefined ? [] : [atMost('runs')(max_runs)]),
+    ...(status === undefined ? [] : [facetIn('status')(status)]),
+    ...(start_date === undefined ? [] : [commonFilters.created_after(start_date)]),
+    ...(end_date === undefined ? [] : [commonFilters.created_before(end_date)]),
+  ]);
 }

@@ -1,26 +1,24 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Claims, Project } from '../../schemas/claims.ts';
-import type { TableNames } from '../../tables.ts';
-import { readDictionaries } from '../columns/dictionaries.ts';
 import { headKey, headOf } from '../columns/head.ts';
-import { batchList } from '../columns/lists.ts';
+import { formatsOf } from '../columns/lists.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { getItem } from '../dynamodb/reads.ts';
+import { readDictionaries } from '../lists/read-dictionaries.ts';
 
 /**
- * The function that lists a user's projects: those that the token names; where it names none, those
- * that the user's batches are of, in the order of their first use, with their ids for names. Read
- * units: 1 for the head of the user's batches, and from 24 projects on another for each 96.
+ * A user's projects: the projects that the token names. If it names none, the projects of the
+ * user's batches, in the order of their first use, with their ids for names. Read units: 1 for the
+ * head of the user's batches, and from 24 projects on another for each 96.
  */
-export function listProjects(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Columns'>,
-): (userId: string, claims: Claims) => Promise<readonly Project[]> {
-  return async (userId, { projects }) => {
-    if (projects !== undefined) return projects;
-    const key = { user_id: userId, key: headKey(batchList) };
-    const reads = { table: tables.Columns, consistent: true };
-    const head = headOf(batchList, await getItem(client, { ...reads, key }));
-    const dictionaries = await readDictionaries({ ...reads, client, userId, list: batchList }, head);
-    return (dictionaries.project_id ?? []).map((id) => ({ id, name: id }));
-  };
+export async function listProjects(
+  db: Db<'Columns'>,
+  userId: string,
+  { projects }: Claims,
+): Promise<readonly Project[]> {
+  if (projects !== undefined) return projects;
+  const list = formatsOf(db).batch;
+  const key = { user_id: userId, key: headKey(list) };
+  const head = headOf(list, await getItem(db, { table: 'Columns', key, consistent: true }));
+  const dictionaries = await readDictionaries(db, { userId, list, consistent: true }, head);
+  return (dictionaries.project_id ?? []).map((id) => ({ id, name: id }));
 }

@@ -1,15 +1,15 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { CorruptData, PayloadTooLarge } from '../../errors.ts';
 import { QuizRow, type QuizSubmission } from '../../schemas/quiz.ts';
-import type { TableNames } from '../../tables.ts';
+import { storedRow } from '../../schemas/stored-row.ts';
 import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { derivedUuid } from '../../values/uuid.ts';
 import { isConflict, KeysThrottled, TransactionCanceled } from '../dynamodb/aws-errors.ts';
+import type { Db } from '../dynamodb/db.ts';
 import { sendTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
-import { storedRow } from '../dynamodb/stored-row.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 
 const CreationTime = z.pick(QuizRow, { id: true, created_at: true });
 
@@ -21,97 +21,101 @@ interface IdentifiedSubmission {
 }
 
 /**
- * The function that stores at most 100 submissions of a user, all or none, and returns their
- * records in the same order. A record belongs to (user, quiz, position): submitted again it keeps
- * `id` and `created_at`, and `updated_at` never goes back, however many submit at once. `now` is in
- * milliseconds since 1970.
+ * Stores at most 100 submissions of a user, all or none, and returns their records in the same
+ * order. A record belongs to (user, quiz, position). Submitted again, it keeps `id` and
+ * `created_at`; `updated_at` never goes back, however many calls submit at once.
  *
  * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws
- * TooBusy. What DynamoDB throttles is sent five times. Where their key was throttled, several
+ * TooBusy. What DynamoDB throttles is sent five times. If it throttled their key, several
  * submissions then throw PayloadTooLarge: AWS charges the larger of the old and the new record, so
  * they may take more units than a key has in a second, and no repetition would help.
  */
-export function submitQuizzes(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Quizzes'>,
-  now = Date.now,
-): (userId: string, submissions: readonly QuizSubmission[]) => Promise<QuizRow[]> {
-  const table = tables.Quizzes;
+export async function submitQuizzes(
+  db: Db<'Quizzes'>,
+  userId: string,
+  submissions: readonly QuizSubmission[],
+): Promise<QuizRow[]> {
+  if (submissions.length === 0) return [];
+  const identified = submissions.map((submission) => ({ id: quizRecordId(userId, submission), submission }));
+  const updatedAt = await store(db, userId, identified);
+  const ids = identified.map(({ id }) => id);
+  const createdAt = await readCreationTimes(db, userId, ids);
+  return identified.map(({ id, submission: { cms_quiz_id, data } }) => {
+    const created_at = createdAt.get(id);
+    if (created_at === undefined) throw new CorruptData(`Quiz record ${id} is not there after it was stored.`);
+    return { id, created_at, updated_at: updatedAt, user_id: userId, cms_quiz_id, data };
+  });
+}
 
-  return async (userId, submissions) => {
-    if (submissions.length === 0) return [];
-    const identified = submissions.map((submission) => ({ id: quizRecordId(userId, submission), submission }));
-    const updatedAt = await store(userId, identified);
-    const createdAt = await readCreationTimes(
-      userId,
-      identified.map(({ id }) => id),
-    );
-    return identified.map(({ id, submission: { cms_quiz_id, data } }) => {
-      const created_at = createdAt.get(id);
-      if (created_at === undefined) throw new CorruptData(`Quiz record ${id} is not there after it was stored.`);
-      return { id, created_at, updated_at: updatedAt, user_id: userId, cms_quiz_id, data };
+/** Writes in one transaction; returns the time of the write. */
+async function store(db: Db<'Quizzes'>, userId: string, submissions: readonly IdentifiedSubmission[]): Promise<string> {
+  let earliest = 0;
+  const write = async () => {
+    const time = fromMicroseconds(Math.max(db.clock.now() * 1000, earliest));
+    const TransactItems = submissions.map((submission) => planUpdate(db, { userId, submission, time }));
+    await sendTransaction(db, { TransactItems }).catch((error: unknown) => {
+      throw error instanceof KeysThrottled && submissions.length > 1
+        ? new PayloadTooLarge(tooMuch, { cause: error })
+        : error;
     });
+    return time;
   };
+  return retry(db.clock, write, {
+    attempts: 15,
+    firstMilliseconds: 50,
+    maxDelayMilliseconds: 400,
+    message: 'Too many submissions of these quizzes at once.',
+    mayPass(error) {
+      if (error instanceof TransactionCanceled) earliest = Math.max(earliest, latestStoredTime(error) + 1);
+      return isConflict(error);
+    },
+  });
+}
 
-  /** Writes in one transaction; returns the time of the write. */
-  async function store(userId: string, submissions: readonly IdentifiedSubmission[]): Promise<string> {
-    let earliest = 0;
-    const write = async () => {
-      const time = fromMicroseconds(Math.max(now() * 1000, earliest));
-      const TransactItems = submissions.map((submission) => planUpdate(userId, submission, time));
-      await sendTransaction(client, { TransactItems }).catch((error: unknown) => {
-        throw error instanceof KeysThrottled && submissions.length > 1
-          ? new PayloadTooLarge(tooMuch, { cause: error })
-          : error;
-      });
-      return time;
-    };
-    return retry(write, {
-      attempts: 15,
-      firstMilliseconds: 50,
-      maxDelayMilliseconds: 400,
-      message: 'Too many submissions of these quizzes at once.',
-      mayPass(error) {
-        if (error instanceof TransactionCanceled) earliest = Math.max(earliest, latestStoredTime(error) + 1);
-        return isConflict(error);
+interface StoredSubmission {
+  readonly userId: string;
+  readonly submission: IdentifiedSubmission;
+  readonly time: string;
+}
+
+function planUpdate({ tables }: Db<'Quizzes'>, { userId, submission: identified, time }: StoredSubmission): Write {
+  const { id, submission } = identified;
+  return {
+    Update: {
+      TableName: tables.Quizzes,
+      Key: { user_id: userId, id },
+      UpdateExpression:
+        'SET #quiz = :quiz, #position = :position, #data = :data, #updated = :time, #created = if_not_exists(#created, :time)',
+      // The last of several submissions wins: its time is later than what is stored, whatever the
+      // clocks say.
+      ConditionExpression: 'attribute_not_exists(#updated) OR #updated < :time',
+      ExpressionAttributeNames: {
+        '#quiz': 'cms_quiz_id',
+        '#position': 'position',
+        '#data': 'data',
+        '#updated': 'updated_at',
+        '#created': 'created_at',
       },
-    });
-  }
-
-  function planUpdate(userId: string, { id, submission }: IdentifiedSubmission, time: string) {
-    return {
-      Update: {
-        TableName: table,
-        Key: { user_id: userId, id },
-        UpdateExpression:
-          'SET #quiz = :quiz, #position = :position, #data = :data, #updated = :time, #created = if_not_exists(#created, :time)',
-        // The last of several submissions wins: its time is later than what is stored, whatever the
-        // clocks say.
-        ConditionExpression: 'attribute_not_exists(#updated) OR #updated < :time',
-        ExpressionAttributeNames: {
-          '#quiz': 'cms_quiz_id',
-          '#position': 'position',
-          '#data': 'data',
-          '#updated': 'updated_at',
-          '#created': 'created_at',
-        },
-        ExpressionAttributeValues: {
-          ':quiz': submission.cms_quiz_id,
-          ':position': submission.position,
-          ':data': submission.data,
-          ':time': time,
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+      ExpressionAttributeValues: {
+        ':quiz': submission.cms_quiz_id,
+        ':position': submission.position,
+        ':data': submission.data,
+        ':time': time,
       },
-    };
-  }
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  };
+}
 
-  async function readCreationTimes(userId: string, ids: readonly string[]): Promise<Map<string, string>> {
-    const keys = ids.map((id) => ({ user_id: userId, id }));
-    const items = await batchGet(client, { table, keys, consistent: true, attributes: ['id', 'created_at'] });
-    const rows = items.map((item) => storedRow(CreationTime, item));
-    return new Map(rows.map(({ id, created_at }) => [id, created_at]));
-  }
+async function readCreationTimes(
+  db: Db<'Quizzes'>,
+  userId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const keys = ids.map((id) => ({ user_id: userId, id }));
+  const items = await batchGet(db, { table: 'Quizzes', keys, consistent: true, attributes: ['id', 'created_at'] });
+  const rows = items.map((item) => storedRow(CreationTime, item));
+  return new Map(rows.map(({ id, created_at }) => [id, created_at]));
 }
 
 /**
@@ -123,8 +127,8 @@ export function quizRecordId(userId: string, { cms_quiz_id, position }: Omit<Qui
 }
 
 /**
- * The latest time in microseconds at which one of the records was stored that stopped the
- * transaction; 0 where none did.
+ * The latest time in microseconds at which one of the records that stopped the transaction was
+ * stored; 0 if none did.
  */
 function latestStoredTime({ reasons }: TransactionCanceled): number {
   const times = reasons.flatMap(({ item }) => attributeText(item?.updated_at) ?? []);

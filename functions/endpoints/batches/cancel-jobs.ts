@@ -1,25 +1,17 @@
-import { messageSender } from '../../data/aws/message-sender.ts';
+import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelJobs } from '../../data/batches/cancellations.ts';
-import { scheduleRecovery } from '../../data/batches/recovery.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
+import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl, tableNames } from '../../runtime/env.ts';
+import { queueUrl } from '../../runtime/env.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(
-  documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
-  {
-    requireRoom,
-    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-  },
-);
+const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 
-/** For what a job gains when it is canceled, and for the reasons of those that are not. */
+/** What a job gains when it is canceled, or the reason why it is not. */
 const bytesMorePerJob = 200;
 
 /** What is canceled must be answered: so jobs that one answer cannot hold are refused first. */
@@ -29,6 +21,6 @@ function requireRoom(jobs: readonly Job[]): void {
   throw new InvalidInput([{ loc: ['query', 'id'], msg, type: 'page_too_large' }]);
 }
 
-export const handler = endpoint(routes.cancelJobs, operation, async ({ userId, path, query }) =>
-  success(await cancel(userId, path.batch_id, query)),
+export const handler = endpoint(routes.cancelJobs, operation, async ({ db, userId, path, query }) =>
+  success(await cancelJobs(db, { userId, batchId: path.batch_id }, query, { requireRoom, scheduleRecovery })),
 );

@@ -1,41 +1,27 @@
-import { messageSender } from '../../data/aws/message-sender.ts';
+import { messageQueue } from '../../data/aws/message-queue.ts';
 import { createBatch } from '../../data/batches/new-batches.ts';
-import { recoveryBy } from '../../data/batches/recovery.ts';
 import { validateBatch, validateInput } from '../../data/batches/validations.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
+import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl, tableNames } from '../../runtime/env.ts';
+import { queueUrl } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './create-batch.operation.ts';
 
-const client = documentClient();
-const tables = tableNames(
-  'Batches',
-  'Jobs',
-  'Columns',
-  'Sequences',
-  'DeviceQueue',
-  'Devices',
-  'Limits',
-  'Usage',
-  'Counters',
-);
-const create = createBatch(client, tables, recoveryBy(messageSender(queueUrl('Recovery'))));
-const validate = validateBatch(client, tables);
+const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 
 export const handler = endpoint(
   routes.createBatch,
   operation,
-  async ({ userId, headers, query, body, event }) => {
-    const call = { userId, idempotencyKey: headers['idempotency-key'] };
+  async ({ db, userId, headers, query, body, event }) => {
     const claims = Claims.parse(event.requestContext.authorizer);
-    if (query.validate_only) return success(await validate(call, body, claims));
-    const batch = await create(call, body, claims);
+    const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
+    if (query.validate_only) return success(await validateBatch(db, call, body));
+    const batch = await createBatch(db, call, body, scheduleRecovery);
     const { jobs, ...withoutJobs } = batch;
     return firstThatFits(batch, withoutJobs);
   },
-  answerFaultsOnly(validateInput(client, tables)),
+  answerFaultsOnly(validateInput),
 );

@@ -1,24 +1,17 @@
-import { messageSender } from '../../data/aws/message-sender.ts';
-import { eraseResults } from '../../data/batches/erase-results.ts';
+import { messageQueue } from '../../data/aws/message-queue.ts';
+import { resultsBucket } from '../../data/aws/results-bucket.ts';
 import { eraseBatch } from '../../data/batches/erasures.ts';
-import { scheduleRecovery } from '../../data/batches/recovery.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
+import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl, requiredEnv, tableNames } from '../../runtime/env.ts';
+import { queueUrl, requiredEnv } from '../../runtime/env.ts';
 import { operation } from './erase-batch.operation.ts';
 
-const erase = eraseBatch(
-  documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'WebhookAttempts', 'Usage'),
-  {
-    eraseResults: eraseResults(requiredEnv('RESULTS_BUCKET')),
-    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-  },
-);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'));
+const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 
-export const handler = endpoint(routes.eraseBatch, operation, async ({ userId, path }) =>
-  success(batchOf(await erase(userId, path.batch_id))),
+export const handler = endpoint(routes.eraseBatch, operation, async ({ db, userId, path }) =>
+  success(batchOf(await eraseBatch(db, bucket, { userId, batchId: path.batch_id }, scheduleRecovery))),
 );

@@ -1,22 +1,23 @@
+import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
 import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
 import { InvalidInput, requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { requiredEnv, tableNames } from '../../runtime/env.ts';
+import { requiredEnv } from '../../runtime/env.ts';
 import { addToRequestLog } from '../../runtime/request-log.ts';
 import { operation } from './get-full-results.operation.ts';
 
-const keysOf = listResultsKeys(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
-const read = readResults(requiredEnv('RESULTS_BUCKET'));
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
 
 /** Jobs that the log names, of those whose results cannot be read. */
 const maxJobsNamed = 20;
 
-export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path, query }) => {
-  const keys = requireFound(await keysOf(userId, path.batch_id, query.job_id), 'batch');
-  const { documents, missing, unreadable } = (await read(userId, keys, maxBodyBytes)) ?? refuseSize();
+export const handler = endpoint(routes.getFullResults, operation, async ({ db, userId, path, query }) => {
+  const found = await listResultsKeys(db, { userId, batchId: path.batch_id }, query.job_id);
+  const keys = requireFound(found, 'batch');
+  const read = await readResults(bucket, { userId, keys, maxBytes: maxBodyBytes });
+  const { documents, missing, unreadable } = read ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {
     addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, maxJobsNamed) });

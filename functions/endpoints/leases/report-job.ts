@@ -1,24 +1,13 @@
-import { readResults } from '../../data/batches/batch-results.ts';
-import { findObject } from '../../data/batches/results.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
-import { reportJob } from '../../data/leases/leases.ts';
-import { countShots } from '../../data/leases/shots.ts';
+import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
+import { reportJob } from '../../data/leases/report-job.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { requiredEnv, tableNames } from '../../runtime/env.ts';
+import { requiredEnv } from '../../runtime/env.ts';
 import { operation } from './report-job.operation.ts';
 
-const bucket = requiredEnv('RESULTS_BUCKET');
-const report = reportJob(
-  documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage', 'Counters'),
-  {
-    hasResults: findObject(bucket),
-    shotsOf: countShots(readResults(bucket)),
-  },
-);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
 
-export const handler = endpoint(routes.reportJob, operation, async ({ path, body }) =>
-  success(await report(path.lease, path.job_id, body)),
+export const handler = endpoint(routes.reportJob, operation, async ({ db, path, body: report }) =>
+  success(await reportJob(db, bucket, { lease: path.lease, jobId: path.job_id, report })),
 );

@@ -1,14 +1,10 @@
-import { documentClient } from '../../data/dynamodb/client.ts';
 import { changeLimits } from '../../data/limits/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { tableNames } from '../../runtime/env.ts';
 import { operation } from './delete-limits.operation.ts';
 
-const change = changeLimits(documentClient(), tableNames('Limits', 'Audit'));
-
-export const handler = endpoint(routes.deleteLimits, operation, async ({ userId: operator, path }) => {
-  await change({ operator, subject: path.subject, limits: undefined });
+export const handler = endpoint(routes.deleteLimits, operation, async ({ db, userId: operator, path }) => {
+  await changeLimits(db, { operator, subject: path.subject, limits: undefined });
   return success(null);
 });

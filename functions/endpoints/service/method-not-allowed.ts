@@ -1,5 +1,5 @@
 import { MethodNotAllowed, UnknownRoute } from '../../errors.ts';
-import { httpFunction } from '../../http/endpoint.ts';
+import { httpFunction } from '../../http/http-function.ts';
 import { escapeHtml, htmlReply } from '../../http/page.ts';
 import { type Route, routes } from '../../routes.ts';
 

@@ -1,24 +1,21 @@
-import { documentClient } from '../../data/dynamodb/client.ts';
 import { groupUsage, readUsage, type UsageSpan } from '../../data/limits/usage.ts';
 import { InsufficientScope, InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer } from '../../http/reply.ts';
 import { operatorScope } from '../../identity/operator-scope.ts';
 import { routes } from '../../routes.ts';
-import { tableNames } from '../../runtime/env.ts';
 import type { UsageQuery } from '../../schemas/usage.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { operation } from './list-usage.operation.ts';
 import { csvReport, jsonReport, prefersCsv } from './usage-report.ts';
 
-const read = readUsage(documentClient(), tableNames('Usage'));
 const columns = { project_id: 'projectId', user_id: 'userId', device_type: 'deviceType' } as const;
 
-export const handler = endpoint(routes.listUsage, operation, async ({ userId, isOperator, query, event }) => {
+export const handler = endpoint(routes.listUsage, operation, async ({ db, userId, isOperator, query, event }) => {
   const { period = 'day', group_by = [], scope, user_id = scope === 'all' ? undefined : userId } = query;
   if (user_id !== userId && !isOperator) throw new InsufficientScope(operatorScope);
   const groups = [...new Set(group_by)];
-  const usage = await read(user_id, spanOf(query, Date.now()));
+  const usage = await readUsage(db, user_id, spanOf(query, db.clock.now()));
   const length = period === 'day' ? 10 : 7;
   const rows = groupUsage(usage, (each) => [each.day.slice(0, length), ...groups.map((name) => each[columns[name]])]);
   const [total] = groupUsage(usage, () => []);

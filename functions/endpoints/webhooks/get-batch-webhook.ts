@@ -1,16 +1,14 @@
-import { documentClient } from '../../data/dynamodb/client.ts';
 import { getBatch } from '../../data/rows/batches.ts';
 import { getBatchWebhook } from '../../data/webhooks/webhook-attempts.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { tableNames, webhookReach } from '../../runtime/env.ts';
+import { webhookReach } from '../../runtime/env.ts';
 import { operation } from './get-batch-webhook.operation.ts';
 
-const get = getBatch(documentClient(), tableNames('Batches'));
-const webhookOf = getBatchWebhook(documentClient(), tableNames('WebhookAttempts'), webhookReach());
+const reach = webhookReach();
 
-export const handler = endpoint(routes.getBatchWebhook, operation, async ({ userId, path }) =>
-  success(await webhookOf(requireFound(await get(userId, path.batch_id), 'batch'))),
+export const handler = endpoint(routes.getBatchWebhook, operation, async ({ db, userId, path }) =>
+  success(await getBatchWebhook(db, requireFound(await getBatch(db, userId, path.batch_id), 'batch'), reach)),
 );

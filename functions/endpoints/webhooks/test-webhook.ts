@@ -1,26 +1,21 @@
 import { secretsManager } from '../../data/aws/secrets-manager.ts';
-import { documentClient } from '../../data/dynamodb/client.ts';
 import { getBatch } from '../../data/rows/batches.ts';
 import { testWebhook } from '../../data/webhooks/call-webhook.ts';
-import { getWebhookKeys } from '../../data/webhooks/webhook-keys.ts';
+import type { WebhookSecret } from '../../data/webhooks/webhook-keys.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { requiredEnv, tableNames, webhookReach } from '../../runtime/env.ts';
+import { requiredEnv, webhookReach } from '../../runtime/env.ts';
 import { millisecondsLeft } from '../../runtime/request-lifetime.ts';
+import { timeLimits } from '../../time-limits.ts';
 import { operation } from './test-webhook.operation.ts';
 
-/** Kept back from the function's time to store what came of the call, and to answer. */
-const reservedMilliseconds = 3_000;
+const secret: WebhookSecret = { id: requiredEnv('WEBHOOK_KEY_ARN'), call: secretsManager() };
+const reach = webhookReach();
 
-const get = getBatch(documentClient(), tableNames('Batches'));
-const test = testWebhook(documentClient(), tableNames('WebhookAttempts', 'Counters'), {
-  keys: getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN')),
-  reach: webhookReach(),
-});
-
-export const handler = endpoint(routes.testWebhook, operation, async ({ userId, path }) => {
-  const batch = requireFound(await get(userId, path.batch_id), 'batch');
-  return success(await test(batch, millisecondsLeft() - reservedMilliseconds));
+export const handler = endpoint(routes.testWebhook, operation, async ({ db, userId, path }) => {
+  const batch = requireFound(await getBatch(db, userId, path.batch_id), 'batch');
+  const timeoutMilliseconds = millisecondsLeft() - 1_000 * timeLimits.toStoreDelivery;
+  return success(await testWebhook(db, batch, { secret, reach, timeoutMilliseconds }));
 });

@@ -53,7 +53,7 @@ export interface NewAssembly<Values> {
 
 /**
  * The folders of the assemblies for these values. `make` is called for all that are not there, and
- * again where somebody changed the sources while they were read.
+ * again if the sources changed while they were read.
  */
 export async function findOrMakeAssemblies<Values extends object>(
   all: readonly Values[],
@@ -78,7 +78,10 @@ export async function findOrMakeAssemblies<Values extends object>(
   }
 }
 
-/** A program that runs from the assembly calls this every hour, so that nobody removes it. */
+/**
+ * A program that runs from the assembly calls this every hour, so that other programs do not remove
+ * it.
+ */
 export function useAssembly(directory: string) {
   utimesSync(directory, new Date(), new Date());
 }

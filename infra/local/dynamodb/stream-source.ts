@@ -54,9 +54,9 @@ interface StreamSourceOptions {
 }
 
 /**
- * Hands a table's changes to a function as Lambda's event source mappings do: those that match, in
- * batches, from the oldest on that it is not done with; again, after a pause, where the function
- * fails. Nothing is ever given up. The returned function ends it.
+ * Hands a table's changes to a function as Lambda's event source mappings do: the changes that
+ * match, in batches, from the oldest on that is not done. If the function fails, they come again
+ * after a pause. No change is ever given up. The returned function ends this.
  */
 export function startStreamSource(
   source: StreamSourceDefinition,

@@ -66,7 +66,7 @@ async function install(command: string, args: readonly string[]): Promise<void> 
 function run(command: string, args: readonly string[]): Promise<number> {
   const child = spawn(command, args, { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  // When npm is killed, nobody else would end the program.
+  // If npm is killed, nothing else would end the program.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill(), 1_000).unref();
   return new Promise((done, fail) => {

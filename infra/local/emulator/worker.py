@@ -96,7 +96,7 @@ class Worker:
                 report |= {"status": "ERROR", "errors": [outcome["error"]]}
             answer = self._call(lease, f"jobs/{job['id']}", report)
         except Conflict:
-            # Somebody else ended the job. If the lease is lost as well, this raises again.
+            # Another call ended the job. If the lease is lost as well, this raises again.
             return self._call(lease, "next")
         seconds = (ended - started).total_seconds()
         self._log(f"job {job['id']}: {report['status']} after {seconds:.1f} s. {outcome.get('error', '')}")

@@ -1,7 +1,6 @@
 import type { ApiDefinition, ResponseDefinition } from '../template/api-definition.ts';
 import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
 
-/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -52,7 +52,7 @@ export function createGateway(
     try {
       answer = await respond(request, gatewayRequest, context);
     } catch (error) {
-      // The client went away in the middle of its request, so nobody waits for an answer.
+      // The client went away in the middle of its request, and waits for no answer.
       if (request.errored !== null) return;
       if (!(error instanceof GatewayProblem)) console.error(error);
       const problem = error instanceof GatewayProblem ? error : new GatewayProblem('DEFAULT_5XX');

@@ -147,7 +147,7 @@ async function answerTokenRequest(endpoint: TokenEndpoint, request: IncomingMess
   }
 }
 
-/** An access token; for somebody who has signed in, an ID and a refresh token. Throws Refusal. */
+/** An access token; for a user who has signed in, an ID and a refresh token. Throws Refusal. */
 async function grantTokens(
   { accounts, signInPage, tokens }: TokenEndpoint,
   parameters: Record<string, string>,

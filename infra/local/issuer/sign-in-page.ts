@@ -33,7 +33,7 @@ export function createSignInPage(findAccount: (username: string, password: strin
   return {
     /**
      * The page for a request to sign in, or what follows its form: a way back with a code. `form`
-     * is what was entered. Throws Refusal where nobody may be sent back.
+     * is what was entered. Throws Refusal if the user may not be sent back.
      */
     answer(query: Parameters, form?: Parameters): HttpReply {
       const { redirect_uri: redirectUri = '', client_id: clientId = '', state, code_challenge: challenge } = query;

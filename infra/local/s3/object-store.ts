@@ -147,7 +147,7 @@ async function getObject(
 ) {
   const stored = await files.read(`${bucket}/${key}`);
   if (stored !== undefined && stored.isMarker !== true) return sendObject(request, response, { stored, query });
-  // S3 says that an object does not exist only to those who may list the bucket.
+  // S3 shows that an object does not exist only to roles that may list the bucket.
   if (mayDo('s3:ListBucket')) throw new Refusal('NoSuchKey', 'The specified key does not exist.', 404);
   throw accessDenied();
 }

@@ -14,8 +14,8 @@ const maxHeaderBytes = 65_536;
 
 /**
  * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers CONNECT and connections that
- * do not speak HTTP. Every other request reaches `handle`, including those that Node would answer
- * by itself: without a Host, or with an unknown expectation. Throws SetupProblem when the port is
+ * do not speak HTTP. Every other request reaches `handle`, also one without a Host or with an
+ * unknown expectation, which Node would answer by itself. Throws SetupProblem when the port is
  * taken.
  */
 export async function startHttpServer(

@@ -15,15 +15,15 @@ export interface QueueService extends HttpServer {
   create(definitions: readonly QueueDefinition[], directory?: string): void;
   /** In the order of the template. */
   queues(): readonly Queue[];
-  /** Those that another queue's redrive policy names. */
+  /** The queues that another queue's redrive policy names. */
   deadLetterQueues(): readonly Queue[];
   /** The queue with this ARN or URL; throws SetupProblem when there is none. */
   find(arnOrUrl: string): Queue;
 }
 
 /**
- * Here six seconds stand for a minute of a message's delay, so that a delay that outlasts every
- * function on AWS does so here.
+ * Six seconds here are a minute of a message's delay on AWS: a delay that outlasts every function
+ * there does so here, too.
  */
 export const delayFactor = 10;
 
@@ -103,7 +103,7 @@ function received(queue: Queue, { ReceiptHandle }: MessageRequest): Message | un
     : undefined;
 }
 
-/** A message's own id is its handle: nobody else has it while it is hidden. */
+/** A message's own id is its handle: no other receiver has it while it is hidden. */
 // biome-ignore lint/suspicious/noExplicitAny: each operation has its own parameters.
 const operations: Readonly<Record<string, (queue: Queue, parameters: any) => object>> = {
   SendMessage: sendMessage,

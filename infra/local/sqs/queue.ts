@@ -166,7 +166,7 @@ export class Queue {
     if (group.hidden === 0) this.#announce();
   }
 
-  /** Ends a delivery: the message is visible again after so many milliseconds. */
+  /** Ends a delivery: the message is visible again after `delay` milliseconds. */
   release(message: Message, delay: number) {
     message.tried.resolve();
     this.#showAfter(message, delay);

@@ -13,9 +13,9 @@ export interface ApiDefinition {
   /** By response type. For the others API Gateway's defaults hold. */
   readonly gatewayResponses: Readonly<Record<string, ResponseDefinition>>;
   /**
-   * Responses of at least so many bytes are compressed for clients that accept it, and compressed
-   * requests of at least so many bytes are decompressed. Undefined: no response is compressed,
-   * every request is decompressed.
+   * The smallest size in bytes at which responses are compressed, for clients that accept it, and
+   * compressed requests are decompressed. Undefined: no response is compressed, every request is
+   * decompressed.
    */
   readonly minimumCompressionSize?: number;
   /** Media types, with wildcards, of the bodies that functions are given and give as base64. */

@@ -273,7 +273,7 @@ function readStreamSource(
   };
 }
 
-/** The properties are CreateTable's own, except those that other calls set. */
+/** CreateTable's own properties; time to live is apart, because another call sets it. */
 function readTable({ ref, properties }: Resource): TableDefinition {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, LocalSecondaryIndexes, StreamSpecification } =
     properties;

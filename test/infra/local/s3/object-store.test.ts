@@ -116,12 +116,14 @@ describe.each([
     const [newest] = listed.Versions!;
     const deleteAll = async (as = client, isWanted: (version: ObjectVersion) => boolean = () => true) => {
       let deleted = 0;
-      for await (const versions of listVersions(as, { bucket, prefix })) {
-        deleted += await deleteVersions(as, bucket, versions.filter(isWanted));
+      for await (const versions of listVersions({ name: bucket, client: as }, prefix)) {
+        deleted += await deleteVersions({ name: bucket, client: as }, versions.filter(isWanted));
       }
       return deleted;
     };
-    await expect(deleteVersions(clientOf('READER'), bucket, [newest!])).rejects.toThrow('Results could not');
+    await expect(deleteVersions({ name: bucket, client: clientOf('READER') }, [newest!])).rejects.toThrow(
+      'Results could not',
+    );
     const refused = deleteAll(clientOf('READER'));
     await expect(refused).rejects.toThrow('Results could not be deleted.');
     const ofA = ({ Key = '' }) => Key.endsWith('a.json');

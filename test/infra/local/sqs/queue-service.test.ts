@@ -1,6 +1,6 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recoveryDelaySeconds } from '../../../../functions/data/batches/recovery.ts';
+import { recoveryDelaySeconds } from '../../../../functions/data/lifecycle/schedule-recovery.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../../../functions/routes.ts';
 import { isAllowed } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';

@@ -1,15 +1,15 @@
-import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { getResultsKey, signResultsLink } from '../../../../functions/data/batches/results.ts';
+import { resultsBucket } from '../../../../functions/data/aws/results-bucket.ts';
+import { getResultsKey, requireValidity, signResultsLink } from '../../../../functions/data/batches/results.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 import { recordedReads } from '../../../support/recorded-reads.ts';
+import { testDb } from '../../../support/test-db.ts';
 
 const alice = 'auth0|alice';
 const key = `results/${alice}/1.json`;
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret' };
 
-const links = (validitySeconds: number) =>
-  signResultsLink('results-bucket', validitySeconds, new S3Client({ region: 'eu-west-3', credentials }));
+const bucket = resultsBucket('results-bucket', { region: 'eu-west-3', credentials });
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -17,7 +17,7 @@ afterEach(() => {
 
 describe('signResultsLink', () => {
   it('signs a link to one object as JSON, for a limited time', async () => {
-    const link = new URL(await links(300)(alice, key));
+    const link = new URL(await signResultsLink(bucket, { userId: alice, key }, 300));
     expect(link.host).toBe('results-bucket.s3.eu-west-3.amazonaws.com');
     expect(decodeURIComponent(link.pathname)).toBe(`/${key}`);
     expect(Object.fromEntries(link.searchParams)).toMatchObject({
@@ -34,7 +34,7 @@ describe('signResultsLink', () => {
     vi.stubEnv('AWS_REGION', 'eu-west-3');
     vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
-    const link = new URL(await signResultsLink('results-bucket', 300)(alice, key));
+    const link = new URL(await signResultsLink(resultsBucket('results-bucket'), { userId: alice, key }, 300));
     expect(Array.from(link.searchParams.keys()).filter((name) => /checksum/i.test(name))).toEqual([]);
     expect(link.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
   });
@@ -49,18 +49,20 @@ describe('signResultsLink', () => {
     '1.json',
     '',
   ])('refuses %j, which is not among the user’s results', async (foreign) => {
-    await expect(links(300)(alice, foreign)).rejects.toThrow(
+    await expect(signResultsLink(bucket, { userId: alice, key: foreign }, 300)).rejects.toThrow(
       new CorruptData('The results are not below the prefix of their owner.'),
     );
   });
 
   it.each([1, 300, 900])('signs links that are valid for %d s', async (seconds) => {
-    const link = new URL(await links(seconds)(alice, key));
+    const link = new URL(await signResultsLink(bucket, { userId: alice, key }, requireValidity(seconds)));
     expect(link.searchParams.get('X-Amz-Expires')).toBe(String(seconds));
   });
 
   it.each([0, -1, 901, 1.5, Number.NaN])('refuses a validity of %d s', (seconds) => {
-    expect(() => links(seconds)).toThrow(new RangeError(`A results link is valid for 1 to 900 s, not for ${seconds}.`));
+    expect(() => requireValidity(seconds)).toThrow(
+      new RangeError(`A results link is valid for 1 to 900 s, not for ${seconds}.`),
+    );
   });
 });
 
@@ -69,7 +71,7 @@ describe('getResultsKey', () => {
   const job = { user_id: alice, id: 'a', results_key: key, ...times };
   const find = async (userId: string, jobId: string) => {
     const { client, reads } = recordedReads([job, { ...job, id: 'b', results_key: null }]);
-    return { found: await getResultsKey(client, { Jobs: 'jobs-table' })(userId, jobId), reads };
+    return { found: await getResultsKey(testDb(client, { Jobs: 'jobs-table' }), { userId, jobId }), reads };
   };
 
   it('finds the key of the results of the user’s job in one strongly consistent read of few attributes', async () => {

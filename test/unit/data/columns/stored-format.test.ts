@@ -30,7 +30,7 @@ What is stored has changed, and earlier releases have written what was stored be
 - If you did not mean to change it, undo the change: stored rows would be read as something else.
 - If you meant to, follow docs/reference/lists.md:
   - A further facet goes before the dictionaries. All codes and bytes may change, because the repair rewrites them. If its
-    block is full, functions cannot start: requireFormatLimits says which rowsPerBlock fits.
+    block is full, this file says which rowsPerBlock fits.
   - Take the new values here, and see that the fingerprint differs. Where no description changed, raise layoutVersion in
     functions/data/columns/head.ts.
   - Test the move in test/integration/stored-format.test.ts.
@@ -50,6 +50,8 @@ const itemBytes = (key: string, block: Uint8Array) =>
 const largestSet = (sets: PositionSets) => packPositions([0, sets.rowsPerBlock - 1]) as Uint8Array;
 
 describe.each(lists)('the description of %s', (_, list) => {
+  it('keeps the limits of its format', () => requireFormatLimits(list));
+
   it('gives every column and set a key of its own, because only the key says whose block it is', () => {
     const keys = [...Object.values(list.columns), ...Object.values(list.sets)].map(({ key }) => key);
     expect(keys).toEqual([...new Set(keys)]);

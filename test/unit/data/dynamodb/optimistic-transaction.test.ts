@@ -1,12 +1,16 @@
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Throttled } from '../../../../functions/data/dynamodb/aws-errors.ts';
+import type { Db } from '../../../../functions/data/dynamodb/db.ts';
 import { optimisticTransaction } from '../../../../functions/data/dynamodb/optimistic-transaction.ts';
+import { StuckCondition } from '../../../../functions/data/dynamodb/stuck-condition.ts';
 import { WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
 import { CorruptData, DependencyFailed, NotFound, TimedOut, TooBusy } from '../../../../functions/errors.ts';
+import type { Clock } from '../../../../functions/runtime/clock.ts';
 import { withinRequest } from '../../../../functions/runtime/request-lifetime.ts';
 import { interceptedClient } from '../../../support/intercepted-client.ts';
 import { testClient } from '../../../support/test-client.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const awsError = (name: string, members: object = {}) => Object.assign(new Error('from AWS'), { name, ...members });
 const lostRace = awsError('TransactionCanceledException', {
@@ -19,6 +23,9 @@ const throttledPart = awsError('TransactionCanceledException', {
 const timeout = awsError('TimeoutError');
 const internal = awsError('InternalServerError', { $fault: 'server' });
 
+let clock: Clock;
+const dbOf = (client: DynamoDBDocumentClient): Db<never> => ({ client, tables: { Jobs: 'J' }, clock });
+
 /** Runs with a database that fails with these errors, one a call, and then succeeds. */
 async function run(
   errors: readonly Error[],
@@ -30,7 +37,7 @@ async function run(
   let decisions = 0;
   const client = interceptedClient(testClient('http://127.0.0.1:1'), async ({ input }) => {
     tokens.push(input.ClientRequestToken);
-    starts.push(performance.now());
+    starts.push(clock.elapsed());
     const error = errors[tokens.length - 1];
     if (error !== undefined) throw error;
     return {};
@@ -42,25 +49,16 @@ async function run(
       : { ClientRequestToken: `token ${decisions}`, TransactItems: [] };
     return { transaction, result: `decision ${decisions}` };
   };
-  let isOver = false;
-  const ended = optimisticTransaction(client, decide, options)
-    .catch((error: unknown) => error)
-    .finally(() => {
-      isOver = true;
-    });
-  while (!isOver) await vi.advanceTimersByTimeAsync(50);
+  const outcome = await optimisticTransaction(dbOf(client), decide, options).catch((error: unknown) => error);
   const pauses = starts.slice(1).map((start, at) => start - starts[at]!);
-  return { outcome: await ended, tokens, decisions, pauses };
+  return { outcome, tokens, decisions, pauses };
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  clock = virtualClock();
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+afterEach(() => vi.restoreAllMocks());
 
 describe('optimisticTransaction', () => {
   it('writes what was decided', async () => {
@@ -79,7 +77,7 @@ describe('optimisticTransaction', () => {
       return {};
     });
     const write = (token: string) =>
-      optimisticTransaction(client, async () => {
+      optimisticTransaction(dbOf(client), async () => {
         if (token === 'late') await frozen;
         return { transaction: { ClientRequestToken: token, TransactItems: [] }, result: token };
       });
@@ -89,7 +87,6 @@ describe('optimisticTransaction', () => {
       await write('in time');
     });
     thaw();
-    await vi.advanceTimersByTimeAsync(1_000);
     expect(await late).toBeInstanceOf(TimedOut);
     expect(tokens).toEqual(['in time']);
   });
@@ -134,7 +131,7 @@ describe('optimisticTransaction', () => {
     const both = awsError('TransactionCanceledException', {
       CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'TransactionConflict' }],
     });
-    const pace = new WritePace();
+    const pace = new WritePace(clock);
     const slow = vi.spyOn(pace, 'throttled');
     expect(await run([both], undefined, { pace })).toMatchObject({ tokens: ['token 1', 'token 2'] });
     expect(slow).toHaveBeenCalledTimes(1);
@@ -155,14 +152,14 @@ describe('optimisticTransaction', () => {
   });
 
   it('repeats what is throttled until the time of the pace is over, once that has made a transaction', async () => {
-    const pace = new WritePace({ maxSeconds: 60 });
+    const pace = new WritePace(clock, { most: 60 });
     expect((await run(Array(9).fill(throttled), undefined, { pace })).tokens).toHaveLength(5);
     expect((await run([], undefined, { pace })).outcome).toBe('decision 1');
     const { outcome, pauses } = await run(Array(999).fill(throttledPart), undefined, { pace });
     expect(outcome).toBeInstanceOf(Throttled);
     expect(pauses.length).toBeGreaterThan(20);
-    expect(performance.now()).toBeLessThan(60_000);
-    expect((await run([lostRace], undefined, { pace: new WritePace({ maxSeconds: -1 }) })).tokens).toHaveLength(1);
+    expect(clock.elapsed()).toBeLessThan(60_000);
+    expect((await run([lostRace], undefined, { pace: new WritePace(clock, { most: -1 }) })).tokens).toHaveLength(1);
   });
 
   it.each([
@@ -180,13 +177,20 @@ describe('optimisticTransaction', () => {
     expect(tokens).toHaveLength(12);
   });
 
+  it('throws the fifth failure in a row of one condition, and names the item', async () => {
+    const Key = { user_id: 'ada', id: 'a' };
+    const Delete = { TableName: 'J', Key, ConditionExpression: 'attribute_not_exists(id)' };
+    const { outcome, tokens, decisions } = await run(Array(9).fill(lostRace), () => ({ TransactItems: [{ Delete }] }));
+    const message = 'A condition failed 5 times, and nothing that it rests on changed: Jobs ada a.';
+    expect(outcome).toEqual(new StuckCondition(message));
+    expect([tokens.length, decisions]).toEqual([5, 5]);
+  });
+
   it('tries as often as its lock says, and acquires and releases it', async () => {
     const lock = { maxAttempts: 4, contended: vi.fn(), acquire: vi.fn(), release: vi.fn() };
     const client = interceptedClient(testClient('http://127.0.0.1:1'), () => Promise.reject(lostRace));
     const decide = vi.fn(async () => ({ transaction: { TransactItems: [] }, result: undefined }));
-    const ended = expect(optimisticTransaction(client, decide, { lock })).rejects.toThrow(TooBusy);
-    await vi.runAllTimersAsync();
-    await ended;
+    await expect(optimisticTransaction(dbOf(client), decide, { lock })).rejects.toThrow(TooBusy);
     for (const each of [decide, lock.contended, lock.acquire]) expect(each).toHaveBeenCalledTimes(4);
     expect(lock.release).toHaveBeenCalledTimes(1);
   });

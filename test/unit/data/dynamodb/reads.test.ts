@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { batchGet, batchGetAll } from '../../../../functions/data/dynamodb/reads.ts';
+import { testDb } from '../../../support/test-db.ts';
+
+const tables = { Batches: 'a', Jobs: 'b', Columns: 'c' };
 
 describe('batchGet', () => {
   it('reads any number of keys, ten calls at most side by side', async () => {
@@ -10,11 +13,11 @@ describe('batchGet', () => {
       most = Math.max(most, ++underWay);
       await delay(1);
       underWay -= 1;
-      return { Responses: { rows: input.RequestItems!.rows!.Keys } };
+      return { Responses: { a: input.RequestItems!.a!.Keys } };
     };
-    const client = { send } as unknown as DynamoDBDocumentClient;
+    const db = testDb({ send } as unknown as DynamoDBDocumentClient, tables);
     const keys = Array.from({ length: 5_003 }, (_, id) => ({ id }));
-    expect(await batchGet(client, { table: 'rows', keys, consistent: true })).toEqual(keys);
+    expect(await batchGet(db, { table: 'Batches', keys, consistent: true })).toEqual(keys);
     expect(most).toBe(10);
   });
 });
@@ -34,12 +37,13 @@ describe('batchGetAll', () => {
         UnprocessedKeys: left.length === 1 ? { [name]: { Keys: left } } : {},
       };
     };
-    const client = { send } as unknown as DynamoDBDocumentClient;
+    const db = testDb({ send } as unknown as DynamoDBDocumentClient, tables);
     const keysOf = (table: string, count: number) =>
       Array.from({ length: count }, (_, id) => ({ id: `${table}${id}` }));
-    const keys = { a: keysOf('a', 98), b: keysOf('b', 4), c: [] };
-    const items = await batchGetAll(client, keys, { consistent: true, attributes: ['id'] });
-    expect([items.get('a'), new Set(items.get('b')), items.get('c')]).toEqual([keys.a, new Set(keys.b), undefined]);
+    const keys = { Batches: keysOf('a', 98), Jobs: keysOf('b', 4), Columns: [] };
+    const items = await batchGetAll(db, keys, { consistent: true, attributes: ['id'] });
+    expect([items.get('Batches'), new Set(items.get('Jobs'))]).toEqual([keys.Batches, new Set(keys.Jobs)]);
+    expect(items.has('Columns')).toBe(false);
     const asked = sent.map((each) => Object.entries(each).map(([name, { Keys }]) => `${name} ${Keys!.length}`));
     expect(asked.sort()).toEqual([['a 98', 'b 2'], ['b 1'], ['b 1'], ['b 2'], ['b 2']]);
     for (const request of sent.flatMap((each) => Object.values(each))) {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { retry } from '../../../../functions/data/dynamodb/retry.ts';
 import { TooBusy } from '../../../../functions/errors.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 class Passing extends Error {}
 
@@ -18,24 +19,17 @@ const options = {
  */
 async function startsOf(failures: number, error: Error) {
   const starts: number[] = [];
-  const start = Date.now();
-  const done = retry(async () => {
-    starts.push(Date.now() - start);
+  const clock = virtualClock();
+  const work = async () => {
+    starts.push(clock.elapsed());
     if (starts.length <= failures) throw error;
     return 'done';
-  }, options).catch((thrown: unknown) => thrown);
-  await vi.runAllTimersAsync();
-  return { starts, outcome: await done };
+  };
+  const outcome = await retry(clock, work, options).catch((thrown: unknown) => thrown);
+  return { starts, outcome };
 }
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+afterEach(() => vi.restoreAllMocks());
 
 describe('retry', () => {
   it('works once when that succeeds', async () => {

@@ -1,29 +1,27 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PaceLimits, WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
+import { type Clock, systemClock } from '../../../../functions/runtime/clock.ts';
 import { withinRequest } from '../../../../functions/runtime/request-lifetime.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
+let clock: Clock;
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  clock = virtualClock();
 });
 
 /** Makes a transaction of so many units that takes so long. Returns how long it waited before. */
 async function write(pace: WritePace, units: number, milliseconds = 70, throttles = 0): Promise<number> {
-  const before = performance.now();
-  const waited = pace.wait();
-  await vi.runAllTimersAsync();
-  await waited;
-  const wait = performance.now() - before;
+  const before = clock.elapsed();
+  await pace.wait();
+  const wait = clock.elapsed() - before;
   pace.begin();
   for (let throttle = 0; throttle < throttles; throttle++) pace.throttled();
-  vi.advanceTimersByTime(milliseconds);
+  await clock.sleep(milliseconds);
   pace.made(units);
   return Math.round(wait);
 }
 
-const paceOf = (limits: PaceLimits = {}) => new WritePace({ unitsPerSecond: 800, ...limits });
+const paceOf = (limits: PaceLimits = {}) => new WritePace(clock, { unitsPerSecond: 800, ...limits });
 
 describe('WritePace', () => {
   it('lets a transaction wait until the units of the one before have passed since that began', async () => {
@@ -49,41 +47,40 @@ describe('WritePace', () => {
   it('has time for all until 20 s have passed, then only for what ends at its present rate within 26 s', async () => {
     const pace = paceOf();
     expect(pace.hasBegun).toBe(false);
-    vi.advanceTimersByTime(30_000);
+    await clock.sleep(30_000);
     expect(pace.hasTimeFor({ made: 10, left: 500 })).toBe(true);
     const begun = paceOf();
     begun.begin();
-    vi.advanceTimersByTime(19_900);
+    await clock.sleep(19_900);
     begun.made(160);
     expect(begun.hasBegun).toBe(true);
     expect(begun.hasTimeFor({ made: 8, left: 5_000 })).toBe(true);
-    vi.advanceTimersByTime(100);
+    await clock.sleep(100);
     // 30 transactions of 200 ms.
     expect([239, 240].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
     begun.throttled();
     begun.made(160);
     expect([119, 120].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
-    vi.advanceTimersByTime(5_999);
+    await clock.sleep(5_999);
     expect([0, 1].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
     expect([begun.isOver(), begun.isOver(2)]).toEqual([false, true]);
-    vi.advanceTimersByTime(2);
+    await clock.sleep(2);
     expect([begun.isOver(), begun.hasTimeFor({ made: 8, left: 0 })]).toEqual([true, false]);
   });
 
   it('counts the wait that comes next as passed', async () => {
     const pace = paceOf();
     pace.begin();
-    vi.advanceTimersByTime(19_900);
+    await clock.sleep(19_900);
     pace.begin();
     pace.made(160);
     expect(pace.hasTimeFor({ made: 20, left: 600 })).toBe(false);
   });
 
   it('counts from the beginning of its request', async () => {
-    await withinRequest(async () => {
-      vi.advanceTimersByTime(26_001);
-      expect(paceOf().isOver()).toBe(true);
-    });
+    vi.spyOn(systemClock, 'elapsed').mockReturnValueOnce(0).mockReturnValueOnce(26_001);
+    await withinRequest(async () => expect(paceOf().isOver()).toBe(true));
+    vi.restoreAllMocks();
     expect(paceOf().isOver()).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { type Creation, creationChanges, maxJobsOfBatch } from '../../../../func
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { firstPendingPosition } from '../../../../functions/data/lifecycle/pending-calls.ts';
 import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
-import { applyAll, draftOf, headAfter, owner, store } from '../../../support/drafts.ts';
+import { applyAll, draftOf, headAfter, store, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
@@ -15,11 +15,11 @@ function creationOf({ jobs, ...create }: NewBatch, time = at(10)): Creation {
 }
 
 function create(draft: Draft, batch: NewBatch, time?: string): Draft {
-  return applyAll(draft, creationChanges(owner, creationOf(batch, time)));
+  return applyAll(draft, creationChanges(userId, creationOf(batch, time)));
 }
 
 function add(draft: Draft, number: number, jobs: Creation['jobs'], time = at(20)): Draft {
-  return applyAll(draft, creationChanges(owner, { batchId: newBatch(number).id, jobs, time }));
+  return applyAll(draft, creationChanges(userId, { batchId: newBatch(number).id, jobs, time }));
 }
 
 const batchesIn = (draft: Draft) => [...draft.batches.values()];
@@ -32,7 +32,7 @@ describe('a batch', () => {
 
   it('takes 20,000 jobs, and no more: an addition is refused before it begins', () => {
     expect(batchesIn(add(withJobsCount(maxJobsOfBatch - 15), 1, jobsOf(15)))[0]?.jobs_count).toBe(20_000);
-    const changes = creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
+    const changes = creationChanges(userId, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
     expect(changes).toHaveLength(2);
     const full = 'has 19985 jobs and may have 20000: there is no room for 16 more.';
     expect(() => changes[0]?.apply(withJobsCount(maxJobsOfBatch - 15))).toThrow(full);
@@ -41,11 +41,11 @@ describe('a batch', () => {
 
   it('takes no more than 20,000 from a call that others have overtaken', () => {
     const begun = applyAll(withJobsCount(100), [
-      creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' })[0]!,
+      creationChanges(userId, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' })[0]!,
     ]);
     const batch = { ...batchesIn(begun)[0]!, jobs_count: maxJobsOfBatch - 5 };
     const later = { ...begun, batches: new Map([[id, batch]]) };
-    const [, last] = creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
+    const [, last] = creationChanges(userId, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
     expect(() => last?.apply(later)).toThrow('there is no room for 6 more');
   });
 });
@@ -65,7 +65,7 @@ describe('a creation of a new batch', () => {
       {
         ...content,
         id: uuid('b', 1),
-        user_id: owner.userId,
+        user_id: userId,
         project_id: uuid('c', 1),
         device_type: 'FRESNEL',
         queue_priority: 'LOW',
@@ -86,7 +86,7 @@ describe('a creation of a new batch', () => {
       },
     ]);
     const common = {
-      user_id: owner.userId,
+      user_id: userId,
       batch_id: uuid('b', 1),
       project_id: uuid('c', 1),
       status: 'PENDING',
@@ -128,7 +128,7 @@ describe('a creation of a new batch', () => {
 
 describe('a creation with more than 10 jobs', () => {
   const batch = newBatch(1, { jobs: jobsOf(24) });
-  const operations = creationChanges(owner, creationOf(batch), event);
+  const operations = creationChanges(userId, creationOf(batch), event);
 
   it('is several operations, the last of which carries the event', () => {
     expect(operations.map(({ jobIds }) => jobIds.length)).toEqual([10, 10, 4]);
@@ -138,7 +138,7 @@ describe('a creation with more than 10 jobs', () => {
       [[batch.id], undefined],
       [[batch.id], event],
     ]);
-    expect(creationChanges(owner, creationOf({ ...batch, jobs: jobsOf(10) }), event)).toHaveLength(1);
+    expect(creationChanges(userId, creationOf({ ...batch, jobs: jobsOf(10) }), event)).toHaveLength(1);
   });
 
   it('leaves the batch incomplete until the last', () => {
@@ -174,23 +174,23 @@ describe('a creation with more than 10 jobs', () => {
 
 describe('the halves of a creation', () => {
   it('are the same creation in two operations', () => {
-    const [whole] = creationChanges(owner, creationOf(newBatch(1, { jobs: jobsOf(5) })), event);
-    const [first, second] = whole!.halves!()!;
+    const [whole] = creationChanges(userId, creationOf(newBatch(1, { jobs: jobsOf(5) })), event);
+    const [first, second] = whole!.split!()!;
     expect([first.jobIds.length, first.event, second.jobIds.length, second.event]).toEqual([2, undefined, 3, event]);
     const half = first.apply(draftOf());
     expect(batchesIn(half)[0]).toMatchObject({ creating: true, jobs_count: 2 });
     const both = second.apply(half);
     expect(batchesIn(both)[0]).toMatchObject({ jobs_count: 5 });
     expect(batchesIn(both)[0]).not.toHaveProperty('creating');
-    expect(second.halves!()![0].halves!()).toBeUndefined();
+    expect(second.split!()![0].split!()).toBeUndefined();
   });
 });
 
 describe('a user’s call that adds jobs in several transactions', () => {
   const open = store(create(draftOf(), newBatch(1, { open: true })));
   const addition = { batchId: newBatch(1).id, jobs: jobsOf(10), callId: 'call', time: at(20) };
-  const [whole] = creationChanges(owner, addition);
-  const [first, second] = whole!.halves!()!;
+  const [whole] = creationChanges(userId, addition);
+  const [first, second] = whole!.split!()!;
   const begun = store(first.apply(open));
   const withBatch = (draft: Draft, change: Partial<BatchRow>) => {
     const row = { ...draft.stored.batches.get(newBatch(1).id)!, ...change };
@@ -202,8 +202,8 @@ describe('a user’s call that adds jobs in several transactions', () => {
       pending_calls: [{ id: 'call', from: 0 }],
       jobs_count: 5,
     });
-    const more = creationChanges(owner, { ...addition, jobs: jobsOf(30).slice(20), callId: 'another' })[0]!
-      .halves!()![0];
+    const more = creationChanges(userId, { ...addition, jobs: jobsOf(30).slice(20), callId: 'another' })[0]!
+      .split!()![0];
     const calls = batchesIn(more.apply(begun))[0]!.pending_calls!;
     expect(calls).toEqual([
       { id: 'call', from: 0 },

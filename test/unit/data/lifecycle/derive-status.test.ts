@@ -11,7 +11,7 @@ import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts
 import type { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 import { finalBatchStatuses } from '../../../../functions/statuses.ts';
 import { cases } from '../../../support/depth.ts';
-import { applyAll, draftOf, owner } from '../../../support/drafts.ts';
+import { applyAll, draftOf, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob } from '../../../support/new-batch.ts';
 import { seed } from '../../../support/seed.ts';
 
@@ -21,14 +21,14 @@ const { id } = newBatch(1);
 /** A batch with two jobs. */
 function create(open: boolean, jobNumbers: readonly number[] = [1, 2]): Draft {
   const { jobs, ...create } = newBatch(1, { open, jobs: jobNumbers.map((number) => newJob(number)) });
-  return applyAll(draftOf(), creationChanges(owner, { batchId: id, create, jobs, time: at(0) }));
+  return applyAll(draftOf(), creationChanges(userId, { batchId: id, create, jobs, time: at(0) }));
 }
 
 const eventAt = (time: string) => ({ id: 'e', digest: 'd', time });
 const job = (draft: Draft, number: number, status: JobStatus, second = 1) =>
-  updateJob(owner.lists, { id: newJob(number).id, update: { status }, event: eventAt(at(second)) }).apply(draft);
-const batch = (draft: Draft, update: Parameters<typeof updateBatch>[1]['update'], second = 1) =>
-  updateBatch(owner.lists, { id, update, event: eventAt(at(second)) }).apply(draft);
+  updateJob({ id: newJob(number).id, update: { status }, event: eventAt(at(second)) }).apply(draft);
+const batch = (draft: Draft, update: Parameters<typeof updateBatch>[0]['update'], second = 1) =>
+  updateBatch({ id, update, event: eventAt(at(second)) }).apply(draft);
 const shown = (draft: Draft) => visibleBatch(draft, id)!;
 /** The first two jobs. */
 const jobsOf = (draft: Draft) => [1, 2].map((number) => visibleJob(draft, newJob(number).id)!);
@@ -71,7 +71,7 @@ describe('deriving', () => {
     const ended = batch(batch(create(false), { status: 'TIMED_OUT', end_datetime: early }, 9), {}, 10);
     expect(shown(ended)).toMatchObject({ end_datetime: at(0), reported: { end_datetime: early } });
     const update = { status: 'ERROR', end_timestamp: early } as const;
-    const job = updateJob(owner.lists, { id: newJob(1).id, update, event: eventAt(at(5)) }).apply(create(false));
+    const job = updateJob({ id: newJob(1).id, update, event: eventAt(at(5)) }).apply(create(false));
     expect(jobsOf(job)[0]).toMatchObject({ end_timestamp: at(0) });
   });
 
@@ -80,7 +80,7 @@ describe('deriving', () => {
     const done = job(running, 1, 'DONE', 5);
     expect(jobsOf(done)).toMatchObject([{ end_timestamp: at(5) }, { end_timestamp: null }]);
     const named = { id: newJob(1).id, update: { results_key: 'x' }, event: eventAt(at(9)) };
-    expect(jobsOf(updateJob(owner.lists, named).apply(done))).toMatchObject([{ end_timestamp: at(5) }, {}]);
+    expect(jobsOf(updateJob(named).apply(done))).toMatchObject([{ end_timestamp: at(5) }, {}]);
     const ended = batch(batch(create(true), { status: 'ERROR' }, 4), { device_status: 'DOWN' }, 8);
     expect(shown(ended)).toMatchObject({ updated_at: at(8), end_datetime: at(4) });
   });
@@ -118,7 +118,7 @@ describe('deriving', () => {
 
   it('does not end a batch that is still being created', () => {
     const { jobs, ...create } = newBatch(1, { jobs: Array.from({ length: 11 }, (_, number) => newJob(number)) });
-    const [first] = creationChanges(owner, { batchId: id, create, jobs, time: at(0) });
+    const [first] = creationChanges(userId, { batchId: id, create, jobs, time: at(0) });
     const started = first!.apply(draftOf());
     const ended = jobs.slice(0, 10).reduce((draft, _, number) => job(draft, number, 'DONE'), started);
     expect(shown(ended)).toMatchObject({ creating: true, status: 'PENDING' });
@@ -165,7 +165,7 @@ describe('deriving', () => {
 
   it('keeps the errors that a job has of its own', () => {
     const update = { errors: ['lost atoms'] };
-    const failing = updateJob(owner.lists, { id: newJob(1).id, update, event: eventAt(at(1)) }).apply(create(false));
+    const failing = updateJob({ id: newJob(1).id, update, event: eventAt(at(1)) }).apply(create(false));
     expect(jobsOf(applyEvents(failing, [endAt(7, 'ERROR')]))).toMatchObject([
       { errors: ['lost atoms'] },
       { errors: ['The batch failed.'] },
@@ -261,11 +261,11 @@ function applyEvents(draft: Draft, events: readonly { type: string; time: string
     draft,
     events.flatMap((event, number) => [
       ...eventChanges(
-        owner,
-        LifecycleEvent.parse({ id: `e-${number}`, user_id: owner.userId, ...event }),
+        userId,
+        LifecycleEvent.parse({ id: `e-${number}`, user_id: userId, ...event }),
         Date.parse('2026-04-01T00:00:00Z'),
       ),
-      ...endJobsChanges(owner.lists, { batchId: id, jobIds: [newJob(1).id, newJob(2).id] }),
+      ...endJobsChanges({ batchId: id, jobIds: [newJob(1).id, newJob(2).id] }),
     ]),
   );
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ownerLists } from '../../../../functions/data/columns/lists.ts';
+import { ownerFormats } from '../../../../functions/data/columns/lists.ts';
 import { type Draft, emptyDraft, fits } from '../../../../functions/data/lifecycle/draft.ts';
 
-const empty = emptyDraft(ownerLists, {
+const empty = emptyDraft(ownerFormats, {
   heads: { batch: undefined, job: undefined },
   batches: new Map(),
   jobs: new Map(),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead } from '../../../../functions/data/columns/head.ts';
+import { ownerFormats } from '../../../../functions/data/columns/lists.ts';
 import { seal } from '../../../../functions/data/columns/packed-integers.ts';
 import { creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
 import { blockKeys, type Draft } from '../../../../functions/data/lifecycle/draft.ts';
@@ -7,10 +8,13 @@ import { createTransaction } from '../../../../functions/data/lifecycle/transact
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 import type { NewBatch } from '../../../../functions/schemas/batch.ts';
-import { applyAll, draftOf, owner, store } from '../../../support/drafts.ts';
+import { applyAll, draftOf, store, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
+import { testClient } from '../../../support/test-client.ts';
+import { testDb } from '../../../support/test-db.ts';
 
-const tables = { Batches: 'B', Jobs: 'J', Columns: 'C' };
+const others = { Sequences: 'S', DeviceQueue: 'Q', Usage: 'U', Counters: 'N' };
+const db = testDb(testClient('http://127.0.0.1:1'), { Batches: 'B', Jobs: 'J', Columns: 'C', ...others });
 const time = '2026-03-01T00:00:00.000000Z';
 const now = Date.parse(time);
 const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
@@ -19,12 +23,12 @@ const asRead = 'next_seq = :next AND tail = :tail AND #format = :format AND dict
 
 function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): Draft {
   const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)], ...content });
-  return applyAll(draft, creationChanges(owner, { batchId: batch.id, create: batch, jobs, time }));
+  return applyAll(draft, creationChanges(userId, { batchId: batch.id, create: batch, jobs, time }));
 }
 
 /** The writes of the draft's transaction; those of the Columns table by their keys. */
 function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Map()) {
-  const { TransactItems = [] } = createTransaction(owner, { draft, blocks, clocks: new Map(), tables, now });
+  const { TransactItems = [] } = createTransaction(db, userId, { draft, blocks, clocks: new Map(), now });
   const all = TransactItems.map(({ Put, Delete }) => ({ ...Put, ...Delete }));
   return {
     rows: all.filter(({ TableName }) => TableName !== 'C'),
@@ -53,7 +57,7 @@ describe('createTransaction', () => {
     ]);
     for (const [list, head] of [['b', first.heads.batch] as const, ['j', first.heads.job] as const]) {
       const key = `${list}#head`;
-      expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, ...head }, ...absent });
+      expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, ...head }, ...absent });
     }
   });
 
@@ -66,7 +70,7 @@ describe('createTransaction', () => {
     const full = writesOf(create(store(sixteen), 17));
     const { v } = full.columns.get(key)!.Item as { v: Uint8Array };
     expect(v).toHaveLength(16 * 16);
-    expect(full.columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
+    expect(full.columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent });
     const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(
       (draft, number) => create(draft, number),
       store(create(store(sixteen), 17)),
@@ -80,7 +84,7 @@ describe('createTransaction', () => {
 
   it('changes a row of the tail in the head alone', () => {
     const update = { status: 'RUNNING', start_datetime: time } as const;
-    const started = updateBatch(owner.lists, { id: newBatch(1).id, update, now: time }).apply(store(first));
+    const started = updateBatch({ id: newBatch(1).id, update, now: time }).apply(store(first));
     const { columns } = writesOf(started);
     expect([...columns.keys()]).toEqual(['b#head']);
     expect(columns.get('b#head')).toMatchObject({
@@ -96,7 +100,7 @@ describe('createTransaction', () => {
       ConditionExpression: asRead,
       ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
     });
-    const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
+    const update = updateBatch({ id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
     const changed = writesOf(update.apply(store(first)));
     expect(changed.rows).toMatchObject([
       { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
@@ -112,7 +116,7 @@ describe('createTransaction', () => {
     const { columns } = writesOf(create(before, 24, content(24)));
     const key = 'b#texts#project_id#0000000';
     const v = Buffer.from(JSON.stringify(texts.slice(0, 24)));
-    expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
+    expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent });
     expect(columns.get('b#head')).toMatchObject({
       Item: { dictionaries: { project_id: [], device_type: ['FRESNEL'] }, dictionary_blocks: { project_id: 1 } },
       ConditionExpression: asRead,
@@ -131,11 +135,11 @@ describe('createTransaction', () => {
   it('is not made where the head does not count a row', () => {
     const draft = store(first);
     const torn = { ...draft.stored, heads: { ...draft.stored.heads, batch: undefined } };
-    const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { status: 'RUNNING' }, now: time });
+    const update = updateBatch({ id: newBatch(1).id, update: { status: 'RUNNING' }, now: time });
     const started = update.apply({
       ...draft,
       stored: torn,
-      heads: { ...draft.heads, batch: emptyHead(owner.lists.batch) },
+      heads: { ...draft.heads, batch: emptyHead(ownerFormats.batch) },
     });
     expect(() => writesOf(started)).toThrow(CorruptData);
   });
@@ -143,9 +147,9 @@ describe('createTransaction', () => {
   it('deletes a block that is empty afterwards, and does not write one that was and stays empty', () => {
     const key = [...writesOf(first).columns.keys()].find((each) => each.startsWith('b#t#'))!;
     const { v } = writesOf(first).columns.get(key)!.Item as { v: Uint8Array };
-    const untag = updateBatch(owner.lists, { id: newBatch(1).id, update: { tags: [] }, now: time }).apply(store(first));
+    const untag = updateBatch({ id: newBatch(1).id, update: { tags: [] }, now: time }).apply(store(first));
     expect(writesOf(untag, new Map([[key, v]])).columns.get(key)).toEqual({
-      Key: { user_id: owner.userId, key },
+      Key: { user_id: userId, key },
       ConditionExpression: 'v = :before',
       ExpressionAttributeValues: { ':before': v },
     });
@@ -159,7 +163,7 @@ describe('createTransaction', () => {
     );
     const started = [1, 2].reduce((draft, number) => {
       const update = { status: 'RUNNING', start_datetime: time } as const;
-      return updateBatch(owner.lists, { id: newBatch(number).id, update, now: time }).apply(draft);
+      return updateBatch({ id: newBatch(number).id, update, now: time }).apply(draft);
     }, store(rows));
     expect(new Set(started.edits.flatMap(({ summary }) => summary ?? []))).toEqual(
       new Set(['f', 's'].map((column) => `b#${column}#s#0000000`)),
@@ -173,7 +177,7 @@ describe('createTransaction', () => {
     expect(summariesOf([])).toEqual([]);
     for (const sealed of [[facets], [times], [facets, times]] as string[][]) {
       const keys = sealed.map((key) => key.replace(/0{7}$/, 's#0000000'));
-      expect(summariesOf(sealed)).toEqual(keys.map((key) => [key, { Key: { user_id: owner.userId, key } }]));
+      expect(summariesOf(sealed)).toEqual(keys.map((key) => [key, { Key: { user_id: userId, key } }]));
     }
   });
 
@@ -182,7 +186,7 @@ describe('createTransaction', () => {
     const key = 'event#e-1';
     const expires_at = Date.parse('2026-03-16T00:00:00Z') / 1000;
     expect(writesOf(draft).columns.get(key)).toEqual({
-      Item: { user_id: owner.userId, key, digest: 'd', expires_at },
+      Item: { user_id: userId, key, digest: 'd', expires_at },
       ...absent,
     });
   });

@@ -4,7 +4,7 @@ import { eventChanges } from '../../../../functions/data/lifecycle/event-changes
 import { requireOwnResults, updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData, InvalidInput, NotFound } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
-import { applyAll, draftOf, owner, store } from '../../../support/drafts.ts';
+import { applyAll, draftOf, store, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
 const now = Date.parse('2026-03-01T00:00:00Z');
@@ -13,32 +13,32 @@ const { jobs, ...create } = newBatch(1, { jobs: [newJob(1), newJob(2)] });
 const before = store(
   applyAll(
     draftOf(),
-    creationChanges(owner, { batchId: create.id, create, jobs, time: '2026-02-01T00:00:00.000000Z' }),
+    creationChanges(userId, { batchId: create.id, create, jobs, time: '2026-02-01T00:00:00.000000Z' }),
   ),
 );
 const event = { id: 'e-1', digest: 'd', time };
 
 describe('updateBatch', () => {
   it('changes the batch, at the event’s time or now', () => {
-    const operation = updateBatch(owner.lists, { id: create.id, update: { status: 'RUNNING' }, event });
+    const operation = updateBatch({ id: create.id, update: { status: 'RUNNING' }, event });
     expect(operation).toMatchObject({ batchIds: [create.id], jobIds: [], event });
     expect([...operation.apply(before).batches.values()]).toMatchObject([
       { status: 'RUNNING', updated_at: time, rev: 1 },
     ]);
-    const direct = updateBatch(owner.lists, { id: create.id, update: { tags: ['x'] }, now: time });
+    const direct = updateBatch({ id: create.id, update: { tags: ['x'] }, now: time });
     expect([...direct.apply(before).batches.values()]).toMatchObject([{ tags: ['x'], updated_at: time }]);
   });
 
   it('returns the same draft when nothing changes, and throws without the batch', () => {
-    expect(updateBatch(owner.lists, { id: create.id, update: { tags: [] }, now: time }).apply(before)).toBe(before);
-    const missing = updateBatch(owner.lists, { id: uuid('b', 9), update: {}, now: time });
+    expect(updateBatch({ id: create.id, update: { tags: [] }, now: time }).apply(before)).toBe(before);
+    const missing = updateBatch({ id: uuid('b', 9), update: {}, now: time });
     expect(() => missing.apply(before)).toThrow(NotFound);
   });
 });
 
 describe('updateJob', () => {
-  const update = (content: Parameters<typeof updateJob>[1]['update'], id = newJob(1).id) =>
-    updateJob(owner.lists, { id, update: content, event });
+  const update = (content: Parameters<typeof updateJob>[0]['update'], id = newJob(1).id) =>
+    updateJob({ id, update: content, event });
 
   it('moves the counts of the job’s batch with its status, and not the batch’s updated_at', () => {
     const operation = update({ status: 'ERROR', errors: ['lost'] });
@@ -63,7 +63,7 @@ describe('updateJob', () => {
   });
 
   it('leaves the batch alone when neither status nor that time moves, and all when nothing changes', () => {
-    const other = updateJob(owner.lists, { id: newJob(2).id, update: { start_timestamp: time }, event });
+    const other = updateJob({ id: newJob(2).id, update: { start_timestamp: time }, event });
     const draft = update({ start_timestamp: time }).apply(store(other.apply(before)));
     expect([draft.jobs.size, draft.batches.size]).toEqual([1, 0]);
     const repeated = store(update({ status: 'PENDING' }).apply(before));
@@ -91,8 +91,8 @@ describe('requireOwnResults', () => {
 
 describe('eventChanges', () => {
   const eventOf = (type: string, data: unknown, at = time) =>
-    LifecycleEvent.parse({ id: 'e-1', type, time: at, user_id: owner.userId, data });
-  const operationsOf = (type: string, data: unknown) => eventChanges(owner, eventOf(type, data), now);
+    LifecycleEvent.parse({ id: 'e-1', type, time: at, user_id: userId, data });
+  const operationsOf = (type: string, data: unknown) => eventChanges(userId, eventOf(type, data), now);
 
   it.each([
     ['batch.created', newBatch(5, { jobs: [newJob(5)] }), [newBatch(5).id], [newJob(5).id]],
@@ -120,7 +120,8 @@ describe('eventChanges', () => {
   });
 
   it('takes an event of the next 5 minutes, and none from later', () => {
-    const ahead = (at: string) => () => eventChanges(owner, eventOf('batch.updated', { batch_id: create.id }, at), now);
+    const ahead = (at: string) => () =>
+      eventChanges(userId, eventOf('batch.updated', { batch_id: create.id }, at), now);
     expect(ahead('2026-03-01T00:05:00Z')()).toHaveLength(1);
     expect(ahead('2026-03-01T00:05:00.000001Z')).toThrow('body.time: Input should be at most 300 s in the future');
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { facetCode } from '../../../../functions/data/columns/facets.ts';
+import { type Dictionaries, facetCode } from '../../../../functions/data/columns/facets.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import type { Cell } from '../../../../functions/data/columns/summary.ts';
-import { summaryEvaluator } from '../../../../functions/data/lists/evaluate-summaries.ts';
+import { evaluateSummaries, planSummaries } from '../../../../functions/data/lists/evaluate-summaries.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
 
 const rows = { from: 4_608, to: 9_215 };
@@ -25,8 +25,8 @@ const code = (status: string, { started = false, ended = false, device_type = 'S
 const codes = (...counts: (readonly [code: number, count: number])[]) =>
   counts.toSorted(([a], [b]) => a - b).map(([at, count]) => cell(at, at, count));
 
-function tell(query: ListQuery, summaries: Record<string, readonly Cell[]>) {
-  return summaryEvaluator(batchList, query, dictionaries)(new Map(Object.entries(summaries)), rows);
+function tell(query: ListQuery, summaries: Record<string, readonly Cell[]>, known: Dictionaries = dictionaries) {
+  return evaluateSummaries(planSummaries(batchList, query, known), new Map(Object.entries(summaries)), rows);
 }
 
 describe('the cells of one column', () => {
@@ -84,8 +84,7 @@ describe('the cells of facets', () => {
       { ...cell(0, 0, 4), rows },
       { ...cell(1, 1, 3), rows },
     ]);
-    const older = summaryEvaluator(batchList, query, { ...dictionaries, device_type: ['SV'] });
-    expect(older(new Map([['facets', facets]]), rows)).toEqual([
+    expect(tell(query, { facets }, { ...dictionaries, device_type: ['SV'] })).toEqual([
       { ...cell(0, 0, 3), rows },
       { ...nulls(4), rows },
     ]);
@@ -157,15 +156,9 @@ describe('the cells of facets and of other columns', () => {
 
   it('tell nothing of a column with nulls whose presence is no facet', () => {
     const query = ask(byColumn('runs'), { kind: 'facet', facet: 'status', oneOf: ['DONE'] });
-    const tellJobs = summaryEvaluator(jobList, query, { project_id: ['p'] });
+    const plan = planSummaries(jobList, query, { project_id: ['p'] });
     const ofJobs = (runs: Cell[]) =>
-      tellJobs(
-        new Map([
-          ['facets', [cell(2, 2, 5)]],
-          ['runs', runs],
-        ]),
-        rows,
-      );
+      evaluateSummaries(plan, new Map(Object.entries({ facets: [cell(2, 2, 5)], runs })), rows);
     expect(ofJobs([cell(1, 1, 4), nulls(1)])).toBeUndefined();
     expect(ofJobs([cell(1, 1, 5)])).toEqual([{ ...cell(1, 1, 5), rows }]);
   });

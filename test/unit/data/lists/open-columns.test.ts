@@ -4,7 +4,12 @@ import { emptyHead } from '../../../../functions/data/columns/head.ts';
 import type { Column } from '../../../../functions/data/columns/list-description.ts';
 import { batchList } from '../../../../functions/data/columns/lists.ts';
 import { StaleRead } from '../../../../functions/data/lists/join-blocks.ts';
-import { openColumnsOf } from '../../../../functions/data/lists/open-columns.ts';
+import {
+  openColumnsOf,
+  readNewestBlocks,
+  readSpans,
+  readWholeColumns,
+} from '../../../../functions/data/lists/open-columns.ts';
 import type { Span } from '../../../../functions/data/lists/span.ts';
 import { withRowsPerBlock } from '../../../support/small-lists.ts';
 
@@ -56,7 +61,7 @@ describe('the open columns of a list', () => {
   };
 
   async function readOf(columns: ReturnType<typeof open>, next_seq: number, ...spans: Span[]) {
-    const { numbers } = await columns.read(headOf(next_seq), spans);
+    const { numbers } = await readSpans(columns, headOf(next_seq), spans);
     for (const [name, column] of named)
       for (const { from, to } of spans)
         expect(Array.from(numbers.get(name)!.slice(from, to + 1))).toEqual(valuesOf(column, { from, to }));
@@ -65,7 +70,7 @@ describe('the open columns of a list', () => {
 
   it('are read from the newest blocks of one and a half segments, and from the tail', async () => {
     const columns = open(21);
-    await columns.readNewest();
+    await readNewestBlocks(columns);
     expect(asked).toEqual(['n newest 3', 'u newest 3']);
     // The last of the three blocks has one row, 20.
     await readOf(columns, 23, { from: 12, to: 22 });
@@ -74,7 +79,7 @@ describe('the open columns of a list', () => {
 
   it('are read in the blocks that are missing only, each once', async () => {
     const columns = open(21);
-    await columns.readNewest();
+    await readNewestBlocks(columns);
     asked = [];
     await readOf(columns, 23, { from: 8, to: 15 });
     expect(asked).toEqual(['n 2-2', 'u 2-2']);
@@ -98,7 +103,7 @@ describe('the open columns of a list', () => {
 
   it('are whole once they were read whole, and have no blocks where all rows are in the tail', async () => {
     const columns = open(21);
-    await columns.readWhole();
+    await readWholeColumns(columns);
     await readOf(columns, 23, { from: 0, to: 22 });
     await readOf(open(0), 2, { from: 0, to: 1 });
     expect(asked).toEqual(['n whole', 'u whole']);
@@ -112,9 +117,9 @@ describe('the open columns of a list', () => {
 
   it('are stale where a block is missing or too short for the head', async () => {
     const head = headOf(23);
-    await expect(open(20).read(head, [{ from: 20, to: 22 }])).rejects.toThrow(StaleRead);
-    await expect(open(19).read(head, [{ from: 16, to: 22 }])).rejects.toThrow(StaleRead);
-    await expect(open(20).read(head, [{ from: 16, to: 19 }])).resolves.toBeDefined();
+    await expect(readSpans(open(20), head, [{ from: 20, to: 22 }])).rejects.toThrow(StaleRead);
+    await expect(readSpans(open(19), head, [{ from: 16, to: 22 }])).rejects.toThrow(StaleRead);
+    await expect(readSpans(open(20), head, [{ from: 16, to: 19 }])).resolves.toBeDefined();
   });
 
   it('are read by 16 queries a column at most, which bridge the narrowest gaps', async () => {
@@ -136,6 +141,6 @@ describe('the open columns of a list', () => {
       newest: async () => [],
       run: (column) => Promise.reject(new Error(`no ${column.key}`)),
     });
-    await expect(failing.read(headOf(23), [{ from: 0, to: 7 }])).rejects.toThrow('no n');
+    await expect(readSpans(failing, headOf(23), [{ from: 0, to: 7 }])).rejects.toThrow('no n');
   });
 });

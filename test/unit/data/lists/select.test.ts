@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import type { Column, FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
 import { summarize } from '../../../../functions/data/columns/summary.ts';
-import { summaryEvaluator } from '../../../../functions/data/lists/evaluate-summaries.ts';
+import { evaluateSummaries, planSummaries } from '../../../../functions/data/lists/evaluate-summaries.ts';
 import { type ColumnData, matchingRows } from '../../../../functions/data/lists/matching-rows.ts';
 import type { SummarizedRows } from '../../../../functions/data/lists/page-bounds.ts';
 import { planColumns } from '../../../../functions/data/lists/plan.ts';
@@ -209,7 +209,7 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
  */
 function tellOf(query: ListQuery, data: ColumnData, isSummarized: (segment: number) => boolean, forget?: string) {
   const { summaries } = planColumns(list, query);
-  const tell = summaryEvaluator(list, query, data.dictionaries);
+  const plan = planSummaries(list, query, data.dictionaries);
   const read: Span[] = [];
   const summarized: SummarizedRows[] = [];
   for (let from = 0; from < data.rowCount; from += list.rowsPerSegment) {
@@ -222,7 +222,10 @@ function tellOf(query: ListQuery, data: ColumnData, isSummarized: (segment: numb
           return [name, summarize(list.columns[name] as Column, values)] as const;
         }),
     );
-    const cells = summaries.length > 0 && isSummarized(from / list.rowsPerSegment) ? tell(ofSegment, span) : undefined;
+    const cells =
+      summaries.length > 0 && isSummarized(from / list.rowsPerSegment)
+        ? evaluateSummaries(plan, ofSegment, span)
+        : undefined;
     if (cells === undefined) read.push(span);
     else summarized.push(...cells);
   }

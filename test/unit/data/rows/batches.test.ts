@@ -3,10 +3,16 @@ import { listBatches } from '../../../../functions/data/rows/batches.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 import { BatchListQuery } from '../../../../functions/schemas/batch-list-query.ts';
 import { ownersOf, recordedReads } from '../../../support/recorded-reads.ts';
+import { testDb } from '../../../support/test-db.ts';
 
 const alice = 'auth0|alice';
 const tables = { Batches: 'batches-table', Columns: 'columns-table' };
 const project = (number: number) => `00000000-0000-0000-0000-00000000000${number}`;
+
+function recorded(rows: Parameters<typeof recordedReads>[0]) {
+  const { client, reads } = recordedReads(rows);
+  return { db: testDb(client, tables), reads };
+}
 
 function row(seq: number, members: object = {}) {
   return {
@@ -63,8 +69,8 @@ describe('listBatches', () => {
     { start_date: ['2026-01-01'], end_date: ['2026-01-02'] },
     { user_id: ['auth0|bob', alice] },
   ])('reads only the caller’s rows: %j', async (parameters) => {
-    const { client, reads } = recordedReads([foreign]);
-    const page = await listBatches(client, tables)(alice, query(parameters));
+    const { db, reads } = recorded([foreign]);
+    const page = await listBatches(db, alice, query(parameters));
     expect(page).toEqual({ items: [], total: 0 });
     expect(ownersOf(reads)).toEqual(new Set([alice]));
   });
@@ -72,16 +78,16 @@ describe('listBatches', () => {
   it.each([[['auth0|bob']], [['', 'auth0|alic', 'AUTH0|ALICE', 'auth0|alice ']]])(
     'reads nothing when the caller is not among %j',
     async (userIds) => {
-      const { client, reads } = recordedReads(rows);
-      const page = await listBatches(client, tables)(alice, query({ id: ids, user_id: userIds }));
+      const { db, reads } = recorded(rows);
+      const page = await listBatches(db, alice, query({ id: ids, user_id: userIds }));
       expect(page).toEqual({ items: [], total: 0 });
       expect(reads).toEqual([]);
     },
   );
 
   it('shows a batch with all its keys, and nothing that only writers need', async () => {
-    const { client, reads } = recordedReads(rows);
-    const page = await listBatches(client, tables)(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
+    const { db, reads } = recorded(rows);
+    const page = await listBatches(db, alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
     const shown = ({ seq, rev, ...batch }: (typeof rows)[number]) => ({
       ...batch,
       complete: !batch.open,
@@ -102,16 +108,16 @@ describe('listBatches', () => {
 
   it('shows a configuration with every member that was stored', async () => {
     const configuration = '{"__proto__":{"a":[1]},"constructor":null}';
-    const { client } = recordedReads([row(0, { configuration })]);
-    const { items } = await listBatches(client, tables)(alice, query({ id: ids }));
+    const { db } = recorded([row(0, { configuration })]);
+    const { items } = await listBatches(db, alice, query({ id: ids }));
     expect(JSON.stringify(items[0]?.configuration)).toBe(configuration);
   });
 
   it.each([{ webhook: 5 }, { configuration: '[]' }, { configuration: '{' }])(
     'shows no row that breaks its schema: %j',
     async (members) => {
-      const { client } = recordedReads([row(0, members)]);
-      await expect(listBatches(client, tables)(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+      const { db } = recorded([row(0, members)]);
+      await expect(listBatches(db, alice, query({ id: ids }))).rejects.toThrow(CorruptData);
     },
   );
 });

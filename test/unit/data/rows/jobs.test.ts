@@ -3,11 +3,17 @@ import { listJobs } from '../../../../functions/data/rows/jobs.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 import { JobListQuery } from '../../../../functions/schemas/job-list-query.ts';
 import { ownersOf, recordedReads } from '../../../support/recorded-reads.ts';
+import { testDb } from '../../../support/test-db.ts';
 
 const alice = 'auth0|alice';
 const tables = { Batches: 'batches-table', Jobs: 'jobs-table', Columns: 'columns-table' };
 const project = (number: number) => `00000000-0000-0000-0000-00000000000${number}`;
 const batch = (number: number) => `b0000000-0000-0000-0000-00000000000${number}`;
+
+function recorded(rows: Parameters<typeof recordedReads>[0]) {
+  const { client, reads } = recordedReads(rows);
+  return { db: testDb(client, tables), reads };
+}
 
 function row(seq: number, members: object = {}) {
   return {
@@ -60,8 +66,8 @@ describe('listJobs', () => {
     { start_date: ['2026-01-01'], end_date: ['2026-01-02'] },
     { user_id: ['auth0|bob', alice] },
   ])('reads only the caller’s rows: %j', async (parameters) => {
-    const { client, reads } = recordedReads([foreign]);
-    const page = await listJobs(client, tables)(alice, query(parameters));
+    const { db, reads } = recorded([foreign]);
+    const page = await listJobs(db, alice, query(parameters));
     expect(page).toEqual({ items: [], total: 0 });
     expect(ownersOf(reads)).toEqual(new Set([alice]));
   });
@@ -69,16 +75,16 @@ describe('listJobs', () => {
   it.each([[['auth0|bob']], [['', 'auth0|alic', 'AUTH0|ALICE', 'auth0|alice ']]])(
     'reads nothing when the caller is not among %j',
     async (userIds) => {
-      const { client, reads } = recordedReads(rows);
-      const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: userIds }));
+      const { db, reads } = recorded(rows);
+      const page = await listJobs(db, alice, query({ id: ids, user_id: userIds }));
       expect(page).toEqual({ items: [], total: 0 });
       expect(reads).toEqual([]);
     },
   );
 
   it('shows a job with all its keys, and nothing that only writers need', async () => {
-    const { client, reads } = recordedReads(rows);
-    const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
+    const { db, reads } = recorded(rows);
+    const page = await listJobs(db, alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
     const shown = ({ seq, rev, results_key, ...job }: (typeof rows)[number]) => ({
       ...job,
       variables: { omega: [1.5] },
@@ -95,7 +101,7 @@ describe('listJobs', () => {
   });
 
   it('shows no row that breaks its schema', async () => {
-    const { client } = recordedReads([row(0, { variables: '5' })]);
-    await expect(listJobs(client, tables)(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+    const { db } = recorded([row(0, { variables: '5' })]);
+    await expect(listJobs(db, alice, query({ id: ids }))).rejects.toThrow(CorruptData);
   });
 });

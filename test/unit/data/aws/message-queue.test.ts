@@ -1,12 +1,12 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { messageSender } from '../../../../functions/data/aws/message-sender.ts';
+import { type OutgoingMessage, sendMessage } from '../../../../functions/data/aws/message-queue.ts';
 import { startMessageSink } from '../../../support/message-sink.ts';
 
 const sink = await startMessageSink();
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 const client = new SQSClient({ endpoint: sink.url, region: 'eu-west-3', credentials, maxAttempts: 1 });
-const { send } = messageSender(`${sink.url}/000000000000/letters`, client);
+const send = (message: OutgoingMessage) => sendMessage({ url: `${sink.url}/000000000000/letters`, client }, message);
 
 beforeEach(() => {
   sink.messages.length = 0;
@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterAll(() => sink.stop());
 
-describe('messageSender', () => {
+describe('sendMessage', () => {
   it('sends body, attributes and ids of a message to its queue', async () => {
     const fifo = { groupId: 'auth0|ada', deduplicationId: 'e-1' };
     await send({ body: 'text', attributes: { reason: 'because' }, fifo });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { CorruptData } from '../../errors.ts';
+import { CorruptData } from '../errors.ts';
 
 /**
  * The attributes of a stored row that the schema names, checked by it. Rows hold more (sequence

@@ -4,48 +4,49 @@ export interface OutgoingMessage {
   /** JSON, or a body that a queue has delivered. */
   readonly body: string;
   /**
-   * Empty ones are left out, long ones are cut; all are left out where body and attributes together
-   * exceed SQS's limit.
+   * Empty attributes are left out, and long ones are cut. All are left out if body and attributes
+   * together exceed SQS's limit.
    */
   readonly attributes: Readonly<Record<string, string>>;
   /** A FIFO queue asks for both. */
   readonly fifo?: { readonly groupId: string; readonly deduplicationId: string };
   /**
-   * The owner, in a standard queue: those with many messages do not delay the others (fair queues).
+   * In a standard queue, the owner. SQS's fair queues keep an owner of many messages from delaying
+   * others.
    */
   readonly groupId?: string;
   /** How long the queue hides the message at first. FIFO queues do not take it. */
   readonly delaySeconds?: number;
 }
 
-export interface MessageSender {
-  /** Throws when the queue does not take the message. */
-  send(message: OutgoingMessage): Promise<void>;
+export interface MessageQueue {
+  readonly url: string;
+  readonly client: SQSClient;
 }
 
-/** Sends messages to one SQS queue. */
-export function messageSender(queueUrl: string, client = sqsClient()): MessageSender {
-  return {
-    async send({ body, attributes, fifo, groupId, delaySeconds }) {
-      await client.send(
-        new SendMessageCommand({
-          QueueUrl: queueUrl,
-          MessageBody: bodyText(body),
-          MessageAttributes: messageAttributes(body, attributes),
-          ...(fifo !== undefined && { MessageGroupId: fifo.groupId, MessageDeduplicationId: fifo.deduplicationId }),
-          ...(groupId !== undefined && { MessageGroupId: groupId }),
-          ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
-        }),
-      );
-    },
-  };
-}
-
-function sqsClient(): SQSClient {
-  return new SQSClient({
+export function messageQueue(url: string): MessageQueue {
+  const client = new SQSClient({
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
   });
+  return { url, client };
+}
+
+/** Sends a message. Throws when the queue does not take it. */
+export async function sendMessage(
+  { url, client }: MessageQueue,
+  { body, attributes, fifo, groupId, delaySeconds }: OutgoingMessage,
+): Promise<void> {
+  await client.send(
+    new SendMessageCommand({
+      QueueUrl: url,
+      MessageBody: bodyText(body),
+      MessageAttributes: messageAttributes(body, attributes),
+      ...(fifo !== undefined && { MessageGroupId: fifo.groupId, MessageDeduplicationId: fifo.deduplicationId }),
+      ...(groupId !== undefined && { MessageGroupId: groupId }),
+      ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
+    }),
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { defaultsOf, storedRow } from '../../../../functions/data/dynamodb/stored-row.ts';
-import { CorruptData } from '../../../../functions/errors.ts';
+import { CorruptData } from '../../../functions/errors.ts';
+import { defaultsOf, storedRow } from '../../../functions/schemas/stored-row.ts';
 
 const Row = z.object({ id: z.string(), runs: z.int(), note: z.nullable(z.string()) });
 /** Of a release that has added `note`. */

@@ -1,0 +1,33 @@
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+
+export interface ResultsBucket {
+  readonly name: string;
+  readonly client: S3Client;
+}
+
+/**
+ * The bucket of this name. It is read without the checksum mode that the SDK adds to every GET by
+ * default: a plain download cannot use it.
+ */
+export function resultsBucket(name: string, config: S3ClientConfig = {}): ResultsBucket {
+  const client = new S3Client({
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...config,
+  });
+  return { name, client };
+}
+
+/**
+ * For functions that read results: a read takes at most 3 attempts of 2 s each; so does the content
+ * of an object that stops on its way.
+ */
+export const boundedReads: S3ClientConfig = {
+  maxAttempts: 3,
+  requestHandler: {
+    connectionTimeout: 1_000,
+    requestTimeout: 2_000,
+    throwOnRequestTimeout: true,
+    socketTimeout: 2_000,
+  },
+};

@@ -1,0 +1,126 @@
+/** How a worker uploads the results of a job and reports how it ended. */
+
+import { IllegalTransition, InvalidInput, LeaseLost } from '../../errors.ts';
+import { addToRequestLog, describeError } from '../../runtime/request-log.ts';
+import type { LeaseReference, NextJob, ReportRequest } from '../../schemas/lease.ts';
+import { isFinalJob } from '../../statuses.ts';
+import { leasedResultsKey } from '../../values/results-key.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
+import { hasObject } from '../batches/results.ts';
+import type { Db } from '../dynamodb/db.ts';
+import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
+import { isReported, noSuchJob, reportJob as reportChange } from '../lifecycle/run-jobs.ts';
+import { getLeased, renewLease, wasGivenUp } from '../queue/lease-items.ts';
+import { noteWorker } from '../queue/queue.ts';
+import { leaseLost, type QueueItem } from '../queue/queue-item.ts';
+import { advance, commitLeased, ended, findJobs, getJobRow, nextJobOf } from './leased-jobs.ts';
+import { countShots } from './shots.ts';
+
+/**
+ * The key under which a job's results of this SHA-256 are uploaded. Until another link is asked
+ * for, a report means these results. Throws LeaseLost; NotFound when the batch has no such job;
+ * IllegalTransition when the job is not the one that runs under this lease. 2 read units; 1 write
+ * unit.
+ */
+export async function getUploadKey(
+  db: Db<'Jobs' | 'DeviceQueue'>,
+  lease: LeaseReference,
+  jobId: string,
+  sha256: string,
+): Promise<string> {
+  const [item, job] = await Promise.all([getLeased(db, lease), getJobRow(db, lease, jobId)]);
+  if (item === undefined) throw leaseLost();
+  if (job === undefined) throw noSuchJob();
+  if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
+    throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
+  }
+  if ((await renewLease(db, lease, sha256)) === undefined) throw leaseLost();
+  return leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+}
+
+/** What a worker reports of a job under its lease. */
+interface LeasedReport {
+  readonly lease: LeaseReference;
+  readonly jobId: string;
+  readonly report: ReportRequest;
+}
+
+/**
+ * Reports how a job ended, and starts the next one of the batch. A repeated report answers the same
+ * and changes nothing. Throws LeaseLost; InvalidInput when the report has `results` that were not
+ * uploaded under this lease; NotFound when the batch has no such job; IllegalTransition when the
+ * job has ended in another way, or does not run under this lease.
+ *
+ * Costs, beside the lifecycle's: 5 write units; 2.5 read units, and the job's sequence. One of the
+ * write units is for the device's job times: no item that a report writes anyway outlives the batch
+ * and is free of conflicts between workers. With results, a HEAD of S3; if the job is DONE without
+ * `runs`, also a GET to count its shots.
+ */
+export async function reportJob(db: LifecycleDb, bucket: ResultsBucket, reported: LeasedReport): Promise<NextJob> {
+  try {
+    return await endJob(db, bucket, reported);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    const { lease, jobId, report } = reported;
+    // The lease may have ended by this very report.
+    const job = await getJobRow(db, lease, jobId);
+    if (job?.fence !== lease.fence || !isReported(job, lease, report.status)) throw error;
+    if (!(await wasGivenUp(db, lease))) throw error;
+    return ended;
+  }
+}
+
+async function endJob(
+  db: LifecycleDb,
+  bucket: ResultsBucket,
+  { lease, jobId, report }: LeasedReport,
+): Promise<NextJob> {
+  const { status, start_timestamp, end_timestamp, errors, results } = report;
+  const item = await getLeased(db, lease);
+  if (item === undefined) throw leaseLost();
+  const results_key = results ? await findUploaded(db, bucket, { lease, jobId, item }) : undefined;
+  const update = {
+    status,
+    ...(start_timestamp !== null && { start_timestamp }),
+    ...(end_timestamp !== null && { end_timestamp }),
+    ...(errors !== null && { errors }),
+    ...(results_key !== undefined && { results_key }),
+  };
+  const found = await findJobs(db, lease, item.place);
+  const request = { lease, now: db.clock.now(), ...found };
+  const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
+  const progress = await commitLeased(db, { lease, shotsOf }, reportChange(request, { jobId, update }));
+  const next = progress.kind === 'search' ? await advance(db, lease, progress.place) : progress;
+  const [answer] = await Promise.all([nextJobOf(db, lease, next), countJob(db, item, jobId)]);
+  return answer;
+}
+
+/** Counts how long the job occupied its worker. A failure to count does not fail the report. */
+async function countJob(db: Db<'DeviceQueue'>, item: QueueItem, jobId: string): Promise<void> {
+  const { device_type, worker, job_id, job_since, job_shots: shots } = item;
+  if (job_id !== jobId || job_since === undefined) return;
+  try {
+    await noteWorker(db, device_type, { worker, job: { seconds: (db.clock.now() - job_since) / 1_000, shots } });
+  } catch (error) {
+    addToRequestLog({ job_time_error: describeError(error) });
+  }
+}
+
+/**
+ * The key of the results for which a link was asked last. A repeated report gets the key of the
+ * first report: the link may have been for the next job since. The bucket is asked only under a
+ * valid lease: a made-up lease must learn nothing from the answer.
+ */
+async function findUploaded(
+  db: Db<'Jobs'>,
+  bucket: ResultsBucket,
+  { lease, jobId, item }: Pick<LeasedReport, 'lease' | 'jobId'> & { readonly item: QueueItem },
+): Promise<string> {
+  const { results_sha256: sha256 } = item;
+  const key = sha256 && leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+  if (key && (await hasObject(bucket, key))) return key;
+  const job = await getJobRow(db, lease, jobId);
+  if (job?.fence === lease.fence && job.results_key !== null) return job.results_key;
+  const msg = 'Input should be true only after the results were uploaded under this lease';
+  throw new InvalidInput([{ loc: ['body', 'results'], msg, type: 'value_error' }]);
+}

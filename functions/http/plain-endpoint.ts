@@ -1,0 +1,101 @@
+/** The way of a request through a function: authorize, read the input, answer. */
+
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { Forbidden, type InputFault, InsufficientScope, InvalidInput, TokenExpired } from '../errors.ts';
+import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../identity/device-scope.ts';
+import { isOperator, operatorScope } from '../identity/operator-scope.ts';
+import type { Route } from '../routes.ts';
+import { addToRequestLog } from '../runtime/request-log.ts';
+import { deprecation } from './deprecation.ts';
+import { type Handler, httpFunction } from './http-function.ts';
+import { readInput } from './input.ts';
+import type { Input, Operation } from './operation.ts';
+import { type Reply, successReply } from './reply.ts';
+
+/**
+ * What an endpoint is given: the caller, and whether they are an operator (unless its route is
+ * public), the input, and the event itself.
+ */
+export type EndpointRequest<Served extends Route, Described extends Operation> = Input<Described> &
+  (Served extends { readonly public: true } ? unknown : Pick<Caller, 'userId' | 'isOperator'>) & {
+    readonly event: APIGatewayProxyEvent;
+  };
+
+/**
+ * The function of a route. It refuses callers that the operation does not allow (401, 403) and
+ * input that breaks the operation's schemas (422), then answers with the operation's success
+ * status. `answerFaults` may answer such input with success.
+ *
+ * Operations of devices refuse the tokens of users, and the other way round. Operations of
+ * operators refuse both.
+ *
+ * A route that uses tables is an `endpoint`, which also passes its database.
+ */
+export function plainEndpoint<Served extends Route, Described extends Operation>(
+  route: Served,
+  operation: Described,
+  answer: (request: EndpointRequest<Served, Described>) => Promise<Reply> | Reply,
+  answerFaults?: (
+    caller: Caller,
+    faults: readonly InputFault[],
+    event: APIGatewayProxyEvent,
+  ) => Promise<Reply | undefined>,
+): Handler {
+  const deprecationHeaders = deprecation(operation.query);
+  return httpFunction(async (event) => {
+    if (event.resource !== route.path) throw new Error(`This function serves ${route.path}, not ${event.resource}.`);
+    const caller = route.public ? undefined : authorizedCaller(event, operation);
+    let input: Input<Described>;
+    try {
+      input = readInput(operation, event);
+    } catch (error) {
+      if (!(error instanceof InvalidInput) || caller === undefined) throw error;
+      const reply = await answerFaults?.(caller, error.faults, event);
+      if (reply === undefined) throw error;
+      return successReply(operation.success.status, reply);
+    }
+    if (caller !== undefined) requireDevice(caller, operation, input);
+    const { scopes, ...who } = caller ?? {};
+    const request = { ...who, ...input, event };
+    const reply = await answer(request as EndpointRequest<Served, Described>);
+    return successReply(operation.success.status, {
+      ...reply,
+      headers: { ...deprecationHeaders(event), ...reply.headers },
+    });
+  });
+}
+
+export interface Caller {
+  readonly userId: string;
+  readonly isOperator: boolean;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * The caller that the authorizer named. Throws TokenExpired; InsufficientScope when the token lacks
+ * the scope; Forbidden when a device calls an operation of users.
+ */
+function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: Operation): Caller {
+  const { device, operator } = operation;
+  const { principalId, exp, scope: list } = requestContext.authorizer ?? {};
+  if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
+  addToRequestLog({ user_id: principalId });
+  // The gateway may have kept the authorizer's answer for longer than the token is valid.
+  if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
+  const scopes = String(list ?? '').split(' ');
+  const caller = { userId: principalId, isOperator: isOperator(scopes), scopes };
+  if (operator === true && !caller.isOperator) throw new InsufficientScope(operatorScope);
+  if (operation.scope !== undefined && !scopes.includes(operation.scope)) throw new InsufficientScope(operation.scope);
+  const isDevice = scopes.some(isDeviceScope);
+  if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
+  if (device === undefined && isDevice) throw new Forbidden('device_token', 'Device tokens cannot use this endpoint.');
+  return caller;
+}
+
+/** Throws InsufficientScope where the request is about a device that the caller may not act for. */
+function requireDevice({ scopes }: Caller, { device }: Operation, input: object) {
+  if (device === undefined) return;
+  const deviceType = (device as (input: object) => string)(input);
+  addToRequestLog({ device_type: deviceType });
+  if (!mayActFor(deviceType, scopes)) throw new InsufficientScope(scopeFor(deviceType));
+}
