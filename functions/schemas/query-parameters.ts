@@ -161,7 +161,7 @@ export const listRules =
   'Items must pass all filters; a filter with several values accepts any of them. Repeat a parameter to give it several values. Unknown parameters are ignored. The order is total, so pages never overlap: continue with `pagination.end` as `offset`.';
 
 /** What the OpenAPI document says of these parameters. */
-const orderAndPageFields = {
+export const orderAndPageFields = {
   order_by:
     'Field to order by. Statuses and priorities sort as their enumerations list them, nulls last in either direction; ties follow creation order in the same direction.',
   order_by_direction: 'Sort direction.',
