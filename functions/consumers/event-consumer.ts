@@ -6,7 +6,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type MessageQueue, messageQueue } from '../data/aws/message-queue.ts';
 import { boundedReads, type ResultsBucket, resultsBucket } from '../data/aws/results-bucket.ts';
-import { countShots } from '../data/leases/shots.ts';
+import { countShots } from '../data/leases/count-shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
 import type { LifecycleDb } from '../data/lifecycle/lifecycle-db.ts';

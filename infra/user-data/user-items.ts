@@ -10,7 +10,7 @@ import {
 import { batchDelete } from '../../functions/data/dynamodb/batch-delete.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/limits/usage-sums.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { userSubject } from '../../functions/schemas/limits.ts';

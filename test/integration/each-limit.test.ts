@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { claimBatch } from '../../functions/data/leases/claim-batch.ts';
 import { extendLease } from '../../functions/data/leases/leases.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { type LimitName, limitNames } from '../../functions/limits.ts';
 import type { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import type { Limits } from '../../functions/schemas/limits.ts';

@@ -5,7 +5,7 @@
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageKey } from '../../functions/data/limits/usage-sums.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';

@@ -8,7 +8,7 @@ import { addJobs, createBatch } from '../../functions/data/batches/new-batches.t
 import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import type { ScheduleRecovery } from '../../functions/data/lifecycle/schedule-recovery.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageKey } from '../../functions/data/limits/usage-sums.ts';
 import { limitCounterKey, ownLimits } from '../../functions/data/limits/used-of-limits.ts';
 import type { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { auditWrite, listAudit } from '../../functions/data/rows/audit.ts';
+import { auditWrite, listAudit } from '../../functions/data/rows/acts.ts';
 import { type Act, AuditAction, AuditQuery } from '../../functions/schemas/audit.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { ask } from '../support/ask.ts';

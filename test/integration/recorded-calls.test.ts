@@ -18,7 +18,7 @@ import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';

@@ -3,7 +3,7 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { limitCounterKey, readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
 import type { TableName } from '../../functions/tables.ts';
 import { repairCounters } from '../../infra/repair/repair-counters.ts';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
-import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
 import { ask } from '../support/ask.ts';

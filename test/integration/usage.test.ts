@@ -3,7 +3,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
-import { countShots } from '../../functions/data/leases/shots.ts';
+import { countShots } from '../../functions/data/leases/count-shots.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';

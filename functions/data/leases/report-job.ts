@@ -13,8 +13,8 @@ import { isReported, noSuchJob, reportJob as reportChange } from '../lifecycle/r
 import { getLeased, renewLease, wasGivenUp } from '../queue/lease-items.ts';
 import { noteWorker } from '../queue/queue.ts';
 import { leaseLost, type QueueItem } from '../queue/queue-item.ts';
+import { countShots } from './count-shots.ts';
 import { advance, commitLeased, ended, findJobs, getJobRow, nextJobOf } from './leased-jobs.ts';
-import { countShots } from './shots.ts';
 
 /**
  * The key under which a job's results of this SHA-256 are uploaded. Until another link is asked

@@ -13,7 +13,7 @@ import { OverLimit } from '../../errors.ts';
 import { type CountedLimit, countedLimits, limitKinds, limits, limitsOfKind } from '../../limits.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { minuteOf } from '../../values/timestamp.ts';
-import type { EffectiveLimits } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { endOfMonth, noCounter, readLimitCounters, usedOfLimits } from '../limits/used-of-limits.ts';
 import { type CheckedCounters, countOf } from './counters.ts';
 import type { Begun, Draft } from './draft.ts';

@@ -5,7 +5,7 @@ import { formatsOf } from '../columns/lists.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
-import type { EffectiveLimits } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import {

@@ -12,7 +12,7 @@ import { isFinalBatchStatus } from '../../statuses.ts';
 import { minuteOf } from '../../values/timestamp.ts';
 import type { Db } from '../dynamodb/db.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { EffectiveLimits } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { limitCounterKey } from '../limits/used-of-limits.ts';
 
 /** What a draft has of batches, before and after, and of limits. */

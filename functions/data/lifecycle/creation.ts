@@ -8,7 +8,7 @@ import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import type { EffectiveLimits } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { limitPriority, limitsJobs, limitsOfRow, withJobsToCome } from './counters.ts';
 import {
   type Change,

@@ -8,7 +8,7 @@ import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerFormats } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { EffectiveLimits } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { usageChanges } from '../limits/usage-sums.ts';
 import type { Pause } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';

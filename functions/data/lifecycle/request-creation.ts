@@ -11,7 +11,7 @@ import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 import { WritePace } from '../dynamodb/write-pace.ts';
-import { effectiveLimits } from '../limits/limits.ts';
+import { effectiveLimits } from '../limits/limits-of-subjects.ts';
 import { commitTasks } from './commit-tasks.ts';
 import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';

@@ -9,7 +9,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { countRows } from '../lists/count-rows.ts';
 import type { Condition } from '../lists/query.ts';
-import { effectiveLimits } from './limits.ts';
+import { effectiveLimits } from './limits-of-subjects.ts';
 import { usageOfItem, usagePrefix } from './usage-sums.ts';
 
 /** The key of a subject's counter in the table Counters. */

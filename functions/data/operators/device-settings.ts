@@ -8,7 +8,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { deviceRulesKey } from '../queue/device-rules.ts';
 import { getDeviceRules, markLeases } from '../queue/queue.ts';
-import { auditWrite } from '../rows/audit.ts';
+import { auditWrite } from '../rows/acts.ts';
 import { setRules, unchangedSince } from '../rows/devices.ts';
 
 interface DeviceSetting {

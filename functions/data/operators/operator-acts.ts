@@ -16,7 +16,7 @@ import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { setPriorityChange } from '../lifecycle/set-priority.ts';
-import { auditWrite } from '../rows/audit.ts';
+import { auditWrite } from '../rows/acts.ts';
 import { batchOf } from '../rows/batches.ts';
 
 type ActDb = Db<LifecycleTable | 'Audit'>;

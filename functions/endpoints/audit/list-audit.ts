@@ -1,4 +1,4 @@
-import { listAudit } from '../../data/rows/audit.ts';
+import { listAudit } from '../../data/rows/acts.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';

@@ -1,4 +1,4 @@
-import { changeLimits } from '../../data/limits/limits.ts';
+import { changeLimits } from '../../data/limits/limits-of-subjects.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';

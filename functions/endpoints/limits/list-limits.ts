@@ -1,4 +1,4 @@
-import { listLimits } from '../../data/limits/limits.ts';
+import { listLimits } from '../../data/limits/limits-of-subjects.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';

@@ -1,4 +1,4 @@
-import { groupUsage, readUsage, type UsageSpan } from '../../data/limits/usage.ts';
+import { groupUsage, readUsage, type UsageSpan } from '../../data/limits/read-usage.ts';
 import { InsufficientScope, InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer } from '../../http/reply.ts';

@@ -1,6 +1,6 @@
 /** The two forms of a report of usage: JSON and CSV. Numbers have all their digits. */
 
-import type { UsageSum } from '../../data/limits/usage.ts';
+import type { UsageSum } from '../../data/limits/read-usage.ts';
 import { type Reply, success } from '../../http/reply.ts';
 
 export function jsonReport(

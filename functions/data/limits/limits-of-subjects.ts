@@ -17,7 +17,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import { auditWrite } from '../rows/audit.ts';
+import { auditWrite } from '../rows/acts.ts';
 
 const policyKey = { part: 'policy', subject: defaultSubject };
 const subjectKey = (subject: string) => ({ part: 'subjects', subject });
