@@ -204,7 +204,7 @@ export const tables = {
     ...textKeys('month', 'key'),
     timeToLive: 'expires_at',
   },
-  /** The limits of users and projects, as operators set them (data/limits/limits-of-subjects.ts). */
+  /** Limits of users and projects, as operators set them (data/limits/limits-of-subjects.ts). */
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
