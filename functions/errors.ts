@@ -172,7 +172,7 @@ export class DependencyFailed extends InternalError {
  * caller's.
  */
 export class CorruptData extends InternalError {
-  override readonly name = 'CorruptData';
+  override readonly name: string = 'CorruptData';
 }
 
 /**

@@ -55,7 +55,7 @@ const answers: Alarms = {
     unit: 'answers of 5xx',
     meaning: 'The API answers 5xx.',
     remedy:
-      'The query `functions` shows the causes. A request that only `gateway` shows did not reach a function (see `LambdaThrottles`), or its function crashed or ran out of time. After `CorruptData` and `OutdatedColumns` run `npm run repair`. If AWS times out, check its health page; callers retry by themselves.',
+      'The query `functions` shows the causes. A request that only `gateway` shows did not reach a function (see `LambdaThrottles`), or its function crashed or ran out of time. After `CorruptData`, `OutdatedColumns` and `StuckCondition`, whose message names the item, run `npm run repair`. If AWS times out, check its health page; callers retry by themselves.',
     queries: {
       gateway: `filter status like /^5/
 | stats count(*) as answers, latest(@timestamp) as last by status, route, responseType, error, integrationError

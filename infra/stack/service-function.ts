@@ -22,6 +22,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionDescription, Uses } from '../../functions/routes.ts';
+import { timeLimits } from '../../functions/time-limits.ts';
 import { functionsDirectory, writeBundle, writePage } from './bundles.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -72,7 +73,7 @@ export class ServiceFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 1024,
-      timeout: Duration.seconds(props.function.timeoutSeconds ?? 15),
+      timeout: Duration.seconds(props.function.timeoutSeconds ?? timeLimits.function),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       tracing: Tracing.ACTIVE,
       loggingFormat: LoggingFormat.JSON,

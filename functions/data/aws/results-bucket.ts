@@ -19,8 +19,8 @@ export function resultsBucket(name: string, config: S3ClientConfig = {}): Result
 }
 
 /**
- * For functions that read results: a read takes at most 3 attempts of 2 s each; so does the content
- * of an object that stops on its way.
+ * For functions that read results or ask for them: a call takes at most 3 attempts of 2 s each; so
+ * does the content of an object that stops on its way.
  */
 export const boundedReads: S3ClientConfig = {
   maxAttempts: 3,

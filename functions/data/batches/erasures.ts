@@ -2,6 +2,7 @@
 
 import { requireFound, Unfinished } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
+import { timeLimits } from '../../time-limits.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { batchDelete } from '../dynamodb/batch-delete.ts';
@@ -22,7 +23,7 @@ import { eraseResults } from './erase-results.ts';
 const jobsInPart = 100;
 
 /** No further part is begun when less is left of the call's time. */
-const reservedMilliseconds = 6_000;
+const reservedMilliseconds = 1_000 * timeLimits.erasurePart;
 
 /**
  * Erases the content of a batch that has ended, and returns its row:

@@ -4,6 +4,7 @@ import type { JobRow } from '../../schemas/job.ts';
 import { formatsOf } from '../columns/lists.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
+import { StuckCondition } from '../dynamodb/stuck-condition.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { checkLimits } from './check-limits.ts';
@@ -160,7 +161,7 @@ export async function commitChanges(
       const failure = failureOf(error, hasBegun && pace?.isOver() === true);
       if (stopsOwner(failure)) {
         for (const { task } of [...schedule.oneByOne, ...schedule.together]) errors[task] = failure;
-      } else if (steps.length > 1) {
+      } else if (steps.length > 1 && !isOfOneTask(steps, failure)) {
         schedule = { oneByOne: steps, together: schedule.together.slice(steps.length) };
       } else {
         for (const { task } of steps) errors[task] = failure;
@@ -169,6 +170,11 @@ export async function commitChanges(
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
   return { errors, batches, jobs, last };
+}
+
+/** Whether alone the steps would fail as together: a part of their task would be made in vain. */
+function isOfOneTask(steps: readonly Step[], failure: Error): boolean {
+  return failure instanceof StuckCondition && steps.every(({ task }) => task === steps[0]?.task);
 }
 
 /** Why a transaction was not made; when the call's time is over, a busy database is no reason. */
@@ -252,9 +258,8 @@ async function attemptSteps(context: Committing, attempt: Attempt, memory: Memor
     return { result: { done: steps.length, replacedBy: [], refusals: refused, draft: before } };
   }
   const result = { done, replacedBy: [], refusals, draft };
-  if (context.dryRun) return { result };
-  const content = { draft, blocks, clocks, counters, now: db.clock.now() };
-  return { transaction: createTransaction(db, userId, content), result };
+  const transaction = createTransaction(db, userId, { draft, blocks, clocks, counters, now: db.clock.now() });
+  return context.dryRun ? { result } : { transaction, result };
 }
 
 interface DraftedSteps extends Progress {
