@@ -1,8 +1,8 @@
 /**
  * `npm run bench` measures what lists, writes and the calls of users and machines cost, by
  * DynamoDB's own count of consumed capacity, and what the bundles weigh. It writes the figures to
- * docs/reference/performance.json, beside those that it did not measure; `npm run docs` makes
- * tables of them.
+ * docs/reference/performance.json. Figures that it did not measure stay there. `npm run docs` makes
+ * tables of all figures.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ import { measureWriters } from './measure-writers.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
-/** From so many batches on just the rows that pages need are written. */
+/** Lists of at least this number of batches get only the rows that pages need. */
 const minRowsOnPages = 500_000;
 const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles'] as const;
 type Section = (typeof sections)[number];

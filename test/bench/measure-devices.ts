@@ -131,8 +131,8 @@ const cases: readonly DeviceCase[] = [
 ];
 
 /**
- * Measures what the calls of devices do, and those of users that change a queue, for users of their
- * own.
+ * Measures the calls of devices, and the calls of users that change a queue. Each run has a user of
+ * its own.
  */
 export async function* measureDevices({ db, measure }: EndpointBench): AsyncGenerator<Measured<CallFigure>> {
   const stack = workerStack(db.client, db.tables, presentTime);
@@ -164,7 +164,7 @@ const presentTime = {
 };
 
 /**
- * How fast workers that do nothing else empty a queue of so many batches, which 20 users own. A
+ * How fast workers that do nothing else empty a queue of `batches` batches. 20 users own them. A
  * race is lost when another worker takes the batch first.
  */
 export async function* measureClaims(

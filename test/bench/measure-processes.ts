@@ -26,7 +26,7 @@ export async function measureProcess(
 ): Promise<ProcessCost> {
   const child = fork(`${import.meta.dirname}/query-process.ts`, [JSON.stringify(owner)]);
   const died = once(child, 'exit').then(() => Promise.reject(new Error(`${name}: the process has ended.`)));
-  // It may end while nobody waits for it.
+  // It may end while no call waits for it.
   died.catch(() => {});
   const message = () => Promise.race([once(child, 'message'), died]);
   const answers: QueryRun[] = [];

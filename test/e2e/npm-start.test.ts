@@ -45,7 +45,7 @@ function stubProgram(name: string, prints: string) {
   vi.stubEnv('PATH', `${directory}:/usr/bin:/bin`);
 }
 
-/** The options of a process whose clock is so many days ahead. */
+/** The options of a process whose clock is `days` days ahead. */
 const clockIn = (days: number) => [
   '--import',
   new URL(`../support/shift-clock.mjs?${days * 86_400_000}`, import.meta.url).href,

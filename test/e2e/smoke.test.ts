@@ -5,7 +5,7 @@ import { startCommand } from '../support/stack-command.ts';
 
 const script = join(import.meta.dirname, '../../infra/smoke/smoke.ts');
 
-it('a local stack keeps all promises of the smoke test but those that need AWS', async () => {
+it('a local stack keeps all promises of the smoke test except promises that need AWS', async () => {
   // A stack of its own: what the smoke test stores would change the lists of other tests.
   const stack = startCommand({ PORT: '0' }, ['--batches', '16', '--jobs-per-batch', '3']);
   onTestFinished(() => stack.stop());

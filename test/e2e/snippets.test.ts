@@ -24,7 +24,7 @@ interface Operation {
 
 const run = promisify(execFile);
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods) as unknown as Operation[]);
-/** Those that need no token or a user's: devices and operators ask with tokens of their own. */
+/** Operations without a token or with a user's: devices and operators have tokens of their own. */
 const ofUsers = operations.filter(({ tags }) => !/^For (devices|operators)$/.test(tags[0]!));
 const exampleId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 
@@ -57,7 +57,7 @@ async function makeBatch(operationId: string) {
     project_id: exampleId,
     device_type: 'EMU_MPS',
     open: true,
-    // Nobody listens there.
+    // No server listens there.
     webhook: 'http://127.0.0.1:9/',
     sequence_builder: sequenceWith('omega'),
     jobs: [1, 2].map((omega) => ({ runs: 100, variables: { omega } })),

@@ -12,7 +12,7 @@ beforeEach(() => {
   receiver.answer = (_, response) => response.writeHead(204).end();
 });
 
-/** A new batch of so many jobs of a new user, with this webhook. */
+/** A new user's new batch, with this number of jobs and this webhook. */
 async function createBatch(jobs: number, webhook = `${receiver.url}/hooks`) {
   const { token } = await newUser();
   const body = {
@@ -44,7 +44,7 @@ async function publicKeys(): Promise<string[]> {
 }
 
 describe('webhooks', () => {
-  it('tell the ends of all jobs and of the batch, in messages that the public key verifies', async () => {
+  it('report the ends of all jobs and of the batch, in messages that the public key verifies', async () => {
     const batch = await createBatch(3);
     await batch.cancel();
     await until(() => receiver.messages.length >= 4);
@@ -58,7 +58,7 @@ describe('webhooks', () => {
     expect(await batch.status()).toMatchObject({ outcome: 'DELIVERED', attempts: 1 });
   });
 
-  it('tell of jobs that ended in the transaction that created them', async () => {
+  it('report jobs that ended in the transaction that created them', async () => {
     const { userId } = await newUser();
     const created = batchCreated(userId, 1, { webhook: receiver.url });
     const [{ id: jobId } = { id: '' }] = created.data.jobs;

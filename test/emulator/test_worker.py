@@ -125,7 +125,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(list(stand_in.reports), ["after"])
 
     def test_a_job_that_was_canceled_before_its_report_is_passed_over(self):
-        # No heartbeat gets through that would tell.
+        # No heartbeat gets through, so none can report that the job was canceled.
         unheard = {"canceled": {"canceled"}, "heartbeat_seconds": 30, "failures": {"heartbeat": [500] * 4}}
         with self.working(job("canceled"), job("after"), **unheard) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))

@@ -29,7 +29,7 @@ const operations = new Map(
   ),
 );
 
-/** What `describeOne` says of each operation with that method, or of those that are routes. */
+/** What `describeOne` returns for each operation whose method and key are meant. */
 function describeEach(isMeant: (method: string, key: string) => boolean, describeOne: (operation: Part) => unknown) {
   const meant = [...operations].filter(([key]) => isMeant(key.split(' ')[0]!, key));
   return Object.fromEntries(meant.map(([key, operation]) => [key, describeOne(operation)]));

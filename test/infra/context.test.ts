@@ -208,7 +208,7 @@ describe('the console', () => {
     return Object.fromEntries(Object.entries(Environment.Variables).map(([name, value]) => [name, readable(value)]));
   };
 
-  it('lets nobody sign in until its address or its client is known', () => {
+  it('lets no user sign in until its address or its client is known', () => {
     expect(environmentOf(dev)).toEqual({ ISSUER: 'Identity/UserPool.ProviderURL' });
   });
 
@@ -296,7 +296,7 @@ describe('-c resultsDays', () => {
 });
 
 describe('-c monthlyBudget', () => {
-  it('sends a message when the account has cost so much, or will have; without it nothing does', () => {
+  it('sends a message when the account has reached this cost, or will; without it nothing does', () => {
     const { properties, attributes } = prod.one('AWS::Budgets::Budget', 'Budget');
     expect(properties.Budget).toEqual({
       BudgetType: 'COST',

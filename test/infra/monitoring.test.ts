@@ -327,7 +327,7 @@ describe('the dashboard', () => {
 
   const metricsOf = (title: string): unknown[][] => widgets[titles.indexOf(title)].properties.metrics;
 
-  /** Of all device types, which nobody knows at the deployment. */
+  /** Covers all device types. They are not known at the deployment. */
   function searchFor(name: string, statistic: string): string {
     return `SEARCH('{"QuantumBatchApi-dev",DeviceType} MetricName="${name}"', '${statistic}', 300)`;
   }

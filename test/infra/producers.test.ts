@@ -19,7 +19,7 @@ describe('the policies for producers', () => {
     expect(readable(outputs[`${name}Policy`])).toBe(`Producers/${name}`);
   });
 
-  it('are attached to nobody by the stack', () => {
+  it('are attached to no role, user or group by the stack', () => {
     for (const { properties } of ofType('AWS::IAM::ManagedPolicy')) {
       expect([properties.Roles, properties.Users, properties.Groups]).toEqual([undefined, undefined, undefined]);
     }

@@ -97,7 +97,7 @@ function delivery(bodies: readonly unknown[], receiveCount = 1): SQSEvent {
   };
 }
 
-/** Delivers the bodies. Returns the places of those that failed. */
+/** Delivers the bodies. Returns the places of the failed ones. */
 async function deliver(
   bodies: readonly unknown[],
   receiveCount = 1,
@@ -116,7 +116,7 @@ async function deliver(
 const putAside = () => sink.messages.filter(({ queue }) => queue === 'waiting');
 const deadLetters = () => sink.messages.filter(({ queue }) => queue === 'dead-letters');
 
-/** Delivers messages that were put aside. Returns the places of those that failed. */
+/** Delivers messages that were put aside. Returns the places of the failed ones. */
 async function deliverWaiting(messages: readonly SunkMessage[], receiveCount = 1): Promise<number[]> {
   const sent = delivery(
     messages.map(({ body }) => body),
@@ -141,7 +141,7 @@ async function deliverWaiting(messages: readonly SunkMessage[], receiveCount = 1
   );
 }
 
-/** Delivers all bodies, then those that were put aside, as the queues do. */
+/** Delivers all bodies, then the bodies that were put aside, as the queues do. */
 async function deliverAll(bodies: readonly unknown[]): Promise<void> {
   for (let start = 0; start < bodies.length; start += 10) {
     expect(await deliver(bodies.slice(start, start + 10))).toEqual([]);
@@ -409,7 +409,7 @@ describe('applyEvents', () => {
     const ids = (count: number) => Array.from({ length: count }, (_, at) => uuid('a', at + 1));
     const createWith = (count: number) => created({ open: true, jobs: ids(count).map((id) => ({ id, runs: 1 })) });
     const end = () => event('batch.updated', 9, { batch_id: batchId, status: 'TIMED_OUT' });
-    /** The end of so many takes two transactions. */
+    /** Ending this number of jobs takes two transactions. */
     const many = 90;
     const announced = () => sink.messages.filter(({ queue }) => queue === 'unfinished');
     const sound = () => soundRows(client, tables, user);

@@ -24,8 +24,8 @@ const jobs = (from: number, count: number) => Array.from({ length: count }, (_, 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /**
- * Batch 1 has 3 jobs and a sequence, batch 2 has 100 jobs, batch 3 has 130 of which 30 came later,
- * batch 4 none.
+ * Batch 1 has 3 jobs and a sequence. Batch 2 has 100 jobs. Batch 3 has 130 jobs: 30 came later.
+ * Batch 4 has none.
  */
 beforeAll(async () => {
   const { createBatches, addJobs, recordJobStatus } = writer;

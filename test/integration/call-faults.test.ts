@@ -43,7 +43,7 @@ function create(through: Through, user: string, requested: RequestedCreation) {
 
 interface StruckCall {
   readonly perform: (through: Through, userId: string) => Promise<unknown>;
-  /** Of the closed batch, if the call needs so many to take several transactions. Default: 3. */
+  /** Jobs of the closed batch. More than the default of 3 make a call take several transactions. */
   readonly jobsOfClosed?: number;
   readonly isOneTransaction?: true;
 }

@@ -221,7 +221,7 @@ describe('PATCH /api/v2/batches/{batch_id}/cancel/jobs', () => {
   };
   const numbered = (...numbers: number[]) => numbers.map((number) => uuid('a', number));
 
-  it('cancels all unfinished jobs of the batch, and reports those that have ended; again it changes nothing', async () => {
+  it('cancels all unfinished jobs of the batch, and reports ended ones; again it changes nothing', async () => {
     await createBatch(user, newBatch(1, { jobs: jobs(4) }));
     await createBatch(user, newBatch(2, { jobs: [newJob(7)] }));
     await recordJobStatus(user, uuid('a', 2), { status: 'ERROR' });
@@ -282,7 +282,7 @@ describe('PATCH /api/v2/batches/{batch_id}/cancel/jobs', () => {
     expect(batches).toMatchObject(queries.map(() => ({ status: 'PENDING', open: true })));
   });
 
-  it('reports ids that the batch does not have, another’s as nobody’s', async () => {
+  it('reports ids that the batch does not have, the same for another user’s as for unknown ones', async () => {
     await createBatch(user, newBatch(1, { jobs: jobs(1) }));
     await createBatch(user, newBatch(2, { jobs: [newJob(7)] }));
     await createBatch('auth0|bob', newBatch(3, { jobs: [newJob(8)] }));

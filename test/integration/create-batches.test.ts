@@ -56,7 +56,7 @@ const bodyOf = (content: Record<string, unknown> = {}) => ({
   jobs: [{ runs: 100, variables: { omega: [1.5] } }],
   ...content,
 });
-/** The database of a function that dies after so many transactions. */
+/** The database of a function that dies after `most` transactions. */
 const dying = (most: number) => ({ ...db, client: dyingClient(client, most).client });
 const newUser = () => `auth0|${randomUUID()}`;
 const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });

@@ -27,7 +27,7 @@ const idempotencyKey = 'key';
 const claims = { queue_priority: 'MEDIUM' } as const;
 const many = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({})));
 
-/** Adds 120 jobs, of which about 80 get there. Returns what was announced to be finished. */
+/** Adds 120 jobs. About 80 get there. Returns the announced request to finish the addition. */
 async function addInPart(userId: string, batchId: string, key = idempotencyKey): Promise<RecoveryRequest> {
   let announced: RecoveryRequest | undefined;
   const dying = { ...db, client: dyingClient(client, 1).client };
@@ -104,7 +104,7 @@ describe('an addition to a batch that has no other jobs', () => {
 });
 
 describe('an addition to a batch at a device', () => {
-  /** A batch with two jobs, of which the device runs the first. */
+  /** A batch with two jobs. The device runs the first. */
   async function running() {
     const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 2 });
@@ -172,7 +172,7 @@ describe('an addition to a batch at a device', () => {
     await finish(cut);
     seconds(121);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
-    // Nobody waits for it any more, so it does not time out.
+    // No worker waits for it any more, so it does not time out.
     expect(await stack.batch(whose.user, id)).toMatchObject({ status: 'PENDING', open: true });
     await stack.add(whose.user, id, 1);
     expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose)).at(-1)!.id);
@@ -192,7 +192,7 @@ describe('an addition to a batch at a device', () => {
 });
 
 describe('an addition to a batch that waits', () => {
-  it('is in nobody’s way where the jobs before it are canceled', async () => {
+  it('does not get in the way when the jobs before it are canceled', async () => {
     const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
     await addInPart(whose.user, batch.id);

@@ -49,7 +49,7 @@ beforeEach(() => {
 const alice = 'auth0|alice';
 let number = 0;
 
-/** A message about a job of a batch that nobody else uses. */
+/** A message about a job of a batch that no other test uses. */
 async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMessage> {
   const webhook = given.webhook ?? `${receiver.url}/hooks`;
   await writes.createBatch(alice, newBatch(++number, { webhook }));

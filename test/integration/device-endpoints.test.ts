@@ -14,7 +14,7 @@ import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 
 await functionEnvironment();
-/** Time stands still: real leases last for a minute, and a test may take longer. */
+/** The clock is stopped: real leases last for a minute, and a test may take longer. */
 vi.useFakeTimers({ toFake: ['Date'] });
 const results = await startResultsStore();
 afterAll(() => results.stop());
@@ -253,7 +253,7 @@ describe('a lease', () => {
     }
   });
 
-  it('is of use to nobody who may not act for its device', async () => {
+  it('is of no use to a caller who may not act for its device', async () => {
     const { device_type } = await submit();
     const { lease, job } = await claim(device_type);
     const path = { lease, job_id: job.id };

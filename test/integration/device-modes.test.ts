@@ -260,7 +260,7 @@ describe('a mode', () => {
     clock.now += 61_000;
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     const { lapsed, unclaimed } = await stack.measure(device);
-    // No alarm: nobody is to work.
+    // No alarm: no worker is to work.
     expect([lapsed.length, unclaimed]).toEqual([1, false]);
     await stack.putBack(lapsed[0]!);
     await stack.set(device, { mode: 'OPEN' });
@@ -533,7 +533,7 @@ describe('the queue, as operators see it', () => {
     expect((await list({ offset: 9 })).data).toEqual([]);
   });
 
-  it('is 404 for a type that nobody knows, and 403 for users and devices', async () => {
+  it('is 404 for an unknown type, and 403 for users and devices', async () => {
     const { device } = newNames();
     const path = { device_type: device };
     expect((await operate('listQueue', { path })).status).toBe(404);

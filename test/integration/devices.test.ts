@@ -63,7 +63,7 @@ describe('announcements', () => {
       const { Item } = await own.client.send(new GetCommand({ TableName: own.tables.Devices, Key }));
       return [Item, { ...Key, devices: rooms.length, bytes: rooms.reduce((sum, room) => sum + room, 0) }] as const;
     };
-    /** The first device, so many times: what announcements of the others would leave. */
+    /** Copies the first device under each type: what announcements of the others would leave. */
     const repeatFirst = async (types: readonly string[]) => {
       const { Items = [] } = await own.client.send(new ScanCommand({ TableName: own.tables.Devices }));
       const row = Items.find(({ kind }) => kind === 'device')!;

@@ -42,7 +42,7 @@ const batchesOf = (userId: string, parameters: object, through = client) =>
 const isReadOfTexts = ({ name, input }: Call) =>
   name === 'QueryCommand' && JSON.stringify(input.ExpressionAttributeValues).includes('#texts#');
 
-/** Each of so many batches has a project of its own, and a job. */
+/** Creates `count` batches. Each has a project of its own, and a job. */
 async function createBatches(userId: string, count: number) {
   const batches = Array.from({ length: count }, (_, number) =>
     newBatch(number, { project_id: project(number), jobs: [newJob(number)] }),
@@ -89,7 +89,7 @@ describe('creations with new texts', () => {
     expect(Object.keys(columns).filter((key) => key.startsWith('b#texts#'))).toHaveLength(5);
   });
 
-  it('of which one fills a block while the other is under way, take both texts', async () => {
+  it('take both texts if one fills a block while the other is under way', async () => {
     const userId = 'overtaken';
     await createBatches(userId, 1);
     let isOvertaken = false;

@@ -59,7 +59,7 @@ describe(`${workerCount} workers, a third of whose claims die`, () => {
         late: claim.job.id === secondJob && lostLate < 3,
       };
       const fate = isDue.early ? 0 : isDue.late ? 1 / 4 : random();
-      // Half of those that die do so before their first heartbeat, or never got the answer.
+      // Half of the dying workers die before their first heartbeat, or never got the answer.
       const isSeen = fate >= 1 / 6;
       if (isSeen) await stack.heartbeat(lease, claim.job.id);
       if (fate < 1 / 3) {

@@ -18,7 +18,7 @@ const { client, tables } = await ownTables();
 let time = Date.parse('2026-11-22T10:00:00Z');
 const db = testDb(client, tables, { now: () => time });
 
-/** What one user does in one project, at a device that nobody else has. */
+/** What one user does in one project, at a device that no other user has. */
 function newWorld() {
   const [userId, project_id, device_type] = [`auth0|${randomUUID()}`, randomUUID(), `DEVICE ${randomUUID()}`];
   const create = (jobs = 1, content: Partial<CreateBatchRequest> = {}): Promise<unknown> =>
@@ -27,7 +27,7 @@ function newWorld() {
       { userId, claims: { queue_priority: 'CRITICAL' } },
       { ...newBatchRequest(jobs), project_id, device_type, ...content },
     ).catch((error: Error) => error);
-  /** Whether a worker is to cancel the first job of the user after so many seconds. */
+  /** Whether a worker is to cancel the user's first job when it has run for `seconds` seconds. */
   const runFor = async (seconds: number) => {
     const claim = await claimBatch(db, device_type, 'worker');
     if (!('lease' in claim)) throw new Error('There was nothing to claim.');

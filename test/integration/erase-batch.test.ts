@@ -192,7 +192,7 @@ describe('DELETE /api/v1/batches/{batch_id}', () => {
     expect(kept(after)).toEqual(kept(before));
     expect(await recountOf(client, names, user)).toEqual([]);
     expect(Object.values(after.columns).filter(({ batch_id }) => batch_id === batch)).toEqual([]);
-    // Whoever called is remembered for other batches.
+    // The callers are still remembered for other batches.
     expect(Object.values(after.columns).filter(({ batch_id }) => batch_id === second.batch)).toHaveLength(3);
     expect(sink.messages).toMatchObject([{ queue: 'recovery', delaySeconds: 600 }]);
 

@@ -1,6 +1,6 @@
 /**
- * Erasing and exporting a user: markers in every kind of row, object and message, searched for
- * afterwards in all items, in the files of DynamoDB, in those of the bucket and of the queues.
+ * Erasing and exporting a user. The tests put markers into every kind of row, object and message.
+ * Afterwards they search all items and the files of DynamoDB, of the bucket and of the queues.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -83,7 +83,7 @@ let user: string;
 let other: string;
 beforeEach(() => {
   user = `auth0|ann ${randomUUID()}`;
-  // Its results lie below those of the first.
+  // Its results lie below the first user's results.
   other = `${user}/bob`;
 });
 
@@ -195,7 +195,7 @@ describe('the facts about users', () => {
 });
 
 describe('eraseUser', () => {
-  it('erases every place of a user, keeps sums and acts under a pseudonym, and touches nobody else', async () => {
+  it('erases every place of a user, keeps sums and acts under a pseudonym, and touches no other user', async () => {
     await plant(user, false);
     await plant(other, false);
     // What names the other names the user, too.
@@ -365,8 +365,8 @@ describe('the files of DynamoDB', () => {
     const found = (of: readonly string[] = []) => of.filter((text) => readFileSync(copy).includes(text));
     expect(found(markers[0])).toContain(user);
     using database = new DatabaseSync(copy);
-    // The records of streams hold rows as they were, for 24 hours: nobody can erase them, not on
-    // AWS either. DynamoDB Local keeps them in this table, and nothing else.
+    // The records of streams hold rows as they were, for 24 hours. They cannot be erased, on AWS
+    // either. DynamoDB Local keeps them, and nothing else, in this table.
     database.exec('DROP TABLE us; VACUUM');
     expect(found(markers[0])).toEqual([]);
     expect(found(markers[1])).toEqual(markers[1]);

@@ -263,7 +263,7 @@ describe('a batch of many jobs', () => {
       written_at: {},
     }));
     await loadList(client, names, { list: jobList, userId, rows: jobs });
-    // So many are answered together: each is held until 32 are asked for, or all are.
+    // 32 are answered together: each answer is held until 32 are asked for, or all are.
     let [asked, most] = [0, 0];
     const held: (() => void)[] = [];
     store.handle = async (_, __, answer) => {

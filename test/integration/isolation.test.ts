@@ -80,7 +80,7 @@ async function ask(route: RouteWithToken, request: UserRequest, userId = intrude
 }
 
 /**
- * The answer says nothing of the owner beyond what the request itself said, and nothing of the
+ * The answer shows nothing of the owner except what the request itself contains. Nothing of the
  * owner's was asked for.
  */
 function expectNothingOf({ body, headers }: Awaited<ReturnType<typeof ask>>, request: UserRequest = {}) {

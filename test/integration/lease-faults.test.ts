@@ -156,7 +156,7 @@ describe.each(rounds.map((round) => ({ round, of: round.map(([name]) => name) })
         await expectSound(user, device);
         await sound.cancel(user, batch.id);
         await expectSound(user, device);
-        // What the creation left in the queue stands before the canceled batch.
+        // What the creation left in the queue is before the canceled batch.
         const left = (await keysInQueue(client, names, device)).length;
         expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.end ?? 0).toBe(left * tagSteps.MEDIUM);
       }));
@@ -269,7 +269,7 @@ describe('a batch that cannot begin', () => {
 });
 
 describe('a transaction that is at a batch', () => {
-  /** A stack whose first updates, so many, find a transaction at their item. */
+  /** A stack whose first `times` updates find a transaction at their item. */
   function conflicting(times: number) {
     let left = times;
     const intercepted = interceptedClient(client, async (call: Call) => {

@@ -61,7 +61,7 @@ describe('a claim', () => {
     expect((await stack.job(user, batch.jobs![1]!.id))!.status).toBe('PENDING');
   });
 
-  it('gives nothing where there is nothing, to another device, or what somebody has', async () => {
+  it('gives nothing if the queue is empty, to another device, or if a worker has the batch', async () => {
     const { device, user } = newNames();
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     await stack.create(user, { device_type: device });
@@ -145,7 +145,7 @@ describe('a batch whose first jobs have ended, very many', () => {
 });
 
 describe('a batch that is missing', () => {
-  it('is in nobody’s way, and comes back without a loss', async () => {
+  it('is in no other worker’s way, and comes back without a loss', async () => {
     const { device, user } = newNames();
     const missing = await stack.create(user, { device_type: device });
     const sound = await stack.create(user, { device_type: device });
@@ -459,7 +459,7 @@ describe('a lease', () => {
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'DONE' });
   });
 
-  it('that nobody was heard under is no loss, but ten of them make the job an error', async () => {
+  it('without a heartbeat is no loss, but ten of them make the job an error', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];

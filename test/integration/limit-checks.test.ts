@@ -1,4 +1,4 @@
-/** Limits where creations meet them: never one too many, and nobody else pays for it. */
+/** Limits where creations meet them: never one too many, and no other user pays for it. */
 
 import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -398,7 +398,7 @@ describe('the default', () => {
 
 describe('who has no limit', () => {
   /**
-   * Calls, of which one is for limits, and read units as AWS counts them. It charges for keys
+   * Calls, and read units as AWS counts them. One of the calls is for limits. AWS charges for keys
    * without a row, DynamoDB Local does not.
    */
   const most = [

@@ -76,7 +76,7 @@ const idsOf = (rows: readonly { id: string }[]) => ({
     .map(([id, length]) => id.slice(0, length)),
 });
 
-/** Times at and between those of creation, and beyond all of them. */
+/** Times of creation, times between them, and times beyond all of them. */
 const creationTimes = (rows: readonly { created_at: string }[]) =>
   fc
     .tuple(

@@ -117,8 +117,8 @@ beforeAll(async () => {
 });
 
 /**
- * The names of all fields that are logged meanwhile, as Logs Insights writes those of objects and
- * lists: `faults.0.error.name`.
+ * The names of all fields that are logged meanwhile. Names in objects and lists have the form that
+ * Logs Insights gives them: `faults.0.error.name`.
  */
 async function collect(kind: string, work: () => Promise<void>) {
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {

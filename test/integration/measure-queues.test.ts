@@ -11,7 +11,7 @@ import { uuid } from '../support/new-batch.ts';
 import { newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
-/** Time stands still: real leases last for a minute, and a test may take longer. */
+/** The clock is stopped: real leases last for a minute, and a test may take longer. */
 vi.useFakeTimers({ toFake: ['Date'] });
 const { handler } = await import('../../functions/schedules/measure-queues.ts');
 
@@ -32,7 +32,7 @@ afterEach(() => {
 let batches = 0;
 const secondsAgo = (seconds: number) => Date.now() - seconds * 1_000;
 
-/** Puts a batch into the queue, created so many seconds ago. */
+/** Puts a batch into the queue that was created `createdAgo` seconds ago. */
 async function putBatch(
   device_type: string,
   createdAgo: number,
@@ -78,7 +78,7 @@ describe('measureQueues', () => {
     ]);
   });
 
-  it('finds that work waits and nobody works: not where a worker has a batch, however far behind', async () => {
+  it('finds that work waits and no worker works, but not if a worker has a batch, however far behind', async () => {
     await putBatch('FRESNEL', 50, { lease_until: secondsAgo(1) });
     await putBatch('FRESNEL', 600);
     await putBatch('EMU_MPS', 300);
@@ -101,7 +101,7 @@ describe('measureQueues', () => {
     ]);
   });
 
-  it('puts back what was lost by a worker whose device nobody announced', async () => {
+  it('puts back what was lost by a worker whose device was never announced', async () => {
     const worker = workerStack(client, names, { now: secondsAgo(61) });
     const { device, user } = newNames();
     const { id } = await worker.create(user, { device_type: device });

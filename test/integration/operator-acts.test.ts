@@ -275,7 +275,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
     expect((await queueAndClock()).items).toMatchObject([{ losses: 1 }]);
   });
 
-  it('refuses what has ended, what an event made, and what nobody has', async () => {
+  it('refuses what has ended, what an event made, and what no user has', async () => {
     const { id } = await stack.create(user, { device_type: device });
     await stack.cancel(user, id);
     expect(await prioritize(id, 'HIGH')).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });

@@ -19,7 +19,7 @@ const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 const pause = { mode: 'PAUSED', reason: 'calibration' };
 
-/** Of each batch in the queue its lease, if somebody has it; and each job with its status. */
+/** Each batch in the queue with its lease, if a worker has it, and each job with its status. */
 async function readState(device: string) {
   const { Items: items = [] } = await client.send(
     new QueryCommand({

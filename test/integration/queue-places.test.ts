@@ -1,6 +1,6 @@
 /**
- * The places that a user's batches get in a queue, and what becomes of those of batches that leave
- * before a device took them.
+ * The places that a user's batches get in a queue. A batch may leave before a device takes it: what
+ * becomes of its place then.
  */
 
 import * as fc from 'fast-check';
@@ -179,8 +179,8 @@ describe('creations, cancellations and claims at the same time', () => {
             expect(await misplacedBatches(client, names, whose)).toEqual([]);
           }
           for (const id of batches) await stack.cancel(user, id);
-          // Without any that a device took, the user stands where it began. A claim that met a
-          // cancellation may have taken what it did not get.
+          // If a device took none, the user's clock is back where it began. A claim that met a
+          // cancellation may have taken a batch that it did not get.
           taken.delete(other.id);
           const haveMet = rounds.some((round) => round.includes('claim') && round.includes('cancel'));
           if (taken.size === 0 && !haveMet) expect((await clocksOf(client, names, whose)).get('MEDIUM')?.end).toBe(0);

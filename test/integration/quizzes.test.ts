@@ -14,7 +14,7 @@ const submissions = [
   { cms_quiz_id: 'b', position: 0, data: '{"n":2}' },
 ];
 
-/** A user's submissions with a clock that stands still. Every call goes through `intercept`. */
+/** A user's submissions with a stopped clock. Every call goes through `intercept`. */
 function setUp(intercept: (call: Call) => Promise<Record<string, unknown>> = (call) => call.send()) {
   const calls: string[] = [];
   const clock = { now: 1_800_000_000_000 };

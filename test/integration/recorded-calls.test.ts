@@ -114,12 +114,12 @@ function listDeclared(uses: Uses): string[] {
 const owner = 'auth0|owner';
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 5 })[0] as Value;
 /**
- * So many that looking up ten rows, far from each other, by their blocks is cheaper than reading
- * what lies between.
+ * Large enough for this: looking up ten rows, far from each other, by their blocks is cheaper than
+ * reading what lies between.
  */
 const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
-/** So many that texts have left the heads: 24 do so together. */
+/** 30 texts are enough for some to leave the heads: 24 leave together. */
 const projectOf = (seq: number) => uuid('c', seq % 30);
 const uncounted = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
@@ -145,7 +145,7 @@ const outermost = [farApart, farApartMiscounted];
 const batchOf = (seq: number) => {
   if (seq < 120 || seq >= rowCount - 120) return outermost[seq % 2]!;
   if (seq % 40 === 1) return few;
-  // The first two have so many that they end in several transactions, nine others the rest.
+  // The first two have enough jobs to end in several transactions. Nine others have the rest.
   return seq < 500 ? [first, second][seq % 2]! : uncounted[5 + (seq % 9)]!.id;
 };
 const orders = new Map<string, number>();
@@ -214,7 +214,7 @@ beforeAll(async () => {
   }
 });
 
-/** Makes a batch one of those that workers may take, and that count in their project. */
+/** Makes a batch one that workers may take, and that counts in its project. */
 function setQueueKey(user_id: string, id: string, key: string | null) {
   const UpdateExpression = 'SET queue_key = :key, counted_in_project = :limits';
   return client.send(
@@ -227,7 +227,7 @@ function setQueueKey(user_id: string, id: string, key: string | null) {
   );
 }
 
-/** Seals all blocks of a user, as if summaries told about them. */
+/** Seals all blocks of a user, as if there were summaries of them. */
 async function sealBlocks(userId: string) {
   const prefixes = [batchList, jobList].flatMap((list) =>
     Object.values(list.columns).flatMap((column) => (isSummarized(column) ? columnPrefix(list, column) : [])),
@@ -482,7 +482,7 @@ async function updateQueue(deviceType: string, UpdateExpression: string, Express
   }
 }
 
-/** Nobody listens at its webhook. */
+/** No server listens at its webhook. */
 async function batchWithWebhook(userId: string): Promise<string> {
   await writeApi(db).createBatch(userId, newBatch(1, { webhook: 'http://127.0.0.1:9/' }));
   calls.clear();
@@ -657,7 +657,7 @@ describe('recoverBatches', () => {
     const marked = [
       { ...canceling, canceling: true, counted_in_project: rowLimits },
       { ...inQueue, pending_calls: ['call'], queue_key: 'gone' },
-      // The job behind those of the call brings it into the queue.
+      // The job behind the call's own jobs brings the batch into the queue.
       { ...added, pending_calls: [{ id: 'addition', from: 0 }], queue_key: null },
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
@@ -794,7 +794,7 @@ describe('deliverWebhooks', () => {
     await results.put(results_key, { counter: { 0: 1 } });
     const message = {
       id: 'msg_1',
-      // Nobody listens there.
+      // No server listens there.
       webhook: 'http://127.0.0.1:1/',
       user_id: owner,
       batch_id: uuid('b', 1),

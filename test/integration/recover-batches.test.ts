@@ -47,7 +47,7 @@ beforeEach(() => {
   sink.refusing = false;
 });
 
-/** The database of a function that dies after so many transactions. */
+/** The database of a function that dies after `most` transactions. */
 const dying = (most: number) => ({ ...db, client: dyingClient(client, most).client });
 const sound = () => soundRows(client, names, user);
 const count = (rows: readonly { status: string }[], status: string) =>
@@ -137,7 +137,7 @@ describe('recoverBatches', () => {
   });
 });
 
-/** Calls a function of `data/` that dies after so many transactions. Returns what it announced. */
+/** Calls a function of `data/` that dies after `most` transactions. Returns what it announced. */
 async function die(most: number, work: (through: typeof db, announce: ScheduleRecovery) => Promise<unknown>) {
   const announced: object[] = [];
   const dying = dyingClient(client, most);
@@ -257,7 +257,7 @@ describe('a call that cancels several batches and runs out of time', () => {
   const jobsOf = (number: number, count: number) =>
     Array.from({ length: count }, (_, at) => newJob(1_000 * number + at));
 
-  /** With time for so many questions. */
+  /** Cancels the batches. The time has run out once it was asked for `questions` times. */
   const cancel = async (questions: number) => {
     const announced: string[] = [];
     const handedOver: string[] = [];

@@ -34,7 +34,7 @@ async function freshStack() {
 }
 
 describe('repairQueues', () => {
-  it('finds nothing to mend where nobody changed anything by hand', async () => {
+  it('finds nothing to mend if nothing was changed by hand', async () => {
     const { claim, repair, stack, user } = await freshStack();
     await claim();
     await stack.create(user, { open: true, jobs: 0 });

@@ -1,6 +1,6 @@
 /**
- * Devices, users and operators have paths of their own: the token of one is refused by those of the
- * others, before anything is read. Operators are users, too.
+ * Devices, users and operators have paths of their own. The paths of one kind refuse the tokens of
+ * the others before anything is read. Operators are users, too.
  */
 
 import * as fc from 'fast-check';

@@ -37,7 +37,7 @@ const rowCount = 36 * batchList.columns.facets.rowsPerBlock;
 const summaryKeys = ['e', 'f', 'n', 's', 'u'].map((column) => `b#${column}#s#0000000`);
 const [row] = fc.sample(batchRows('', 1), { numRuns: 1, seed: 1 })[0]!;
 
-/** Only the columns of so many batches that the next block makes the first ones old. */
+/** Writes only columns, of enough batches: the next block makes the first ones old. */
 async function newUser(userId: string): Promise<string> {
   const rows = Array.from({ length: rowCount }, (_, seq) => ({ ...row!, user_id: userId, seq, id: uuid('d', seq) }));
   await loadList(client, names, { list: batchList, userId, rows, only: new Set() });

@@ -19,7 +19,7 @@ import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
-/** Segments of four rows, the first of which may be sealed from the seventh row on. */
+/** Segments have four rows. The first segment may be sealed from the seventh row on. */
 const rowsPerBlock = 2;
 const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();

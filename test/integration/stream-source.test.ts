@@ -42,8 +42,8 @@ const put = (TableName: string, id: string, told = true) =>
   client.send(new PutCommand({ TableName, Item: { id, ...(told && { told: true }) } }));
 
 /**
- * Feeds what the table tells of to the function; returns the ids that each call got, and which
- * failed.
+ * Feeds the records of the table's stream to the function. `fails` chooses the records that fail.
+ * Returns the ids that each call got.
  */
 function start(
   tableName: string,

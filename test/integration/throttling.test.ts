@@ -46,7 +46,7 @@ async function throttled({ onTestFinished }: TestContext, throughput: Throughput
   return { proxy, through, counts };
 }
 
-/** The database at whose clock a call has taken so many milliseconds. */
+/** The database with a clock on which a call has taken `elapsed` milliseconds. */
 const withElapsed = (elapsed: () => number, through = client) => ({
   ...{ ...db, client: through },
   clock: { ...db.clock, elapsed },

@@ -283,7 +283,7 @@ describe('the shots of jobs without runs', () => {
 describe('a repair of usage', () => {
   const repairOf = (userId: string, by = client) => repairUser({ db: testDb(by, names), userId }, { fix: true });
 
-  /** A user with a job that has ended, whose sums somebody has changed. */
+  /** A user with a job that has ended. The user's sums were changed by hand. */
   async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
     const { user } = newNames();
     await events.createBatch(

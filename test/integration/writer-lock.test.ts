@@ -36,7 +36,7 @@ function writer(elapsedPerLook = 0, isOver = () => false) {
 }
 
 describe('turns', () => {
-  it('cost nothing while nobody is in the way', async () => {
+  it('cost nothing while no other writer is in the way', async () => {
     const one = writer();
     await one.acquire();
     await one.release();

@@ -6,7 +6,7 @@ import { seed } from './seed.ts';
  */
 export const deep = process.env.DEEP === '1';
 
-/** So many random cases. FC_RUNS overrides both: mutation tests ask for fewer. */
+/** The number of random cases. FC_RUNS overrides both: mutation tests ask for fewer. */
 export function cases(quick: number, many: number): number {
   return Number(process.env.FC_RUNS ?? (deep ? many : quick));
 }

@@ -13,8 +13,8 @@ export function isFinished(work: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The client of a function that dies before a transaction, after so many. `transactions` counts
- * those that it made.
+ * The client of a function that makes `most` transactions and dies before the next one.
+ * `transactions` counts the transactions that it made.
  */
 export function dyingClient(client: DynamoDBDocumentClient, most: number) {
   const count = { transactions: 0 };

@@ -30,8 +30,8 @@ export interface FaultProxy {
   /** The user's requests since `plan`. */
   count(userId: string): number;
   /**
-   * Fulfilled when the user's requests have ended: whoever fails does not wait for other calls
-   * under way.
+   * Fulfilled when the user's requests have ended: a function that fails does not wait for its
+   * other calls under way.
    */
   quiet(userId: string): Promise<void>;
   stop(): Promise<void>;

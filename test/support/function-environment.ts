@@ -18,7 +18,7 @@ export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentC
     vi.stubEnv(environmentVariable, names[name as TableName]);
   }
   for (const [name, { environmentVariable, deadLetterVariable }] of Object.entries(queues)) {
-    // Nobody listens there: tests of what is sent start a sink.
+    // No server listens there: tests of what is sent start a sink.
     vi.stubEnv(environmentVariable, `http://127.0.0.1:1/000000000000/${name}`);
     vi.stubEnv(deadLetterVariable, `http://127.0.0.1:1/000000000000/${name}-dead-letters`);
   }

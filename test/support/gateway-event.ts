@@ -108,8 +108,8 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
 }
 
 /**
- * The context of an invocation that has so many milliseconds left, however long it takes: by
- * default far more than functions have on AWS.
+ * The context of an invocation. However long it takes, `milliseconds` are left: by default far more
+ * than functions have on AWS.
  */
 export function lambdaContext(milliseconds = 600_000): Context {
   return {

@@ -2,8 +2,8 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { interceptedClient } from './intercepted-client.ts';
 
 /**
- * The client of a process that ends after so many writes of single items: later ones fail, once
- * those under way are made.
+ * The client of a process that ends after `writes` writes of single items. Later writes fail, once
+ * the writes under way are made.
  */
 export function interruptedClient(client: DynamoDBDocumentClient, writes: number): DynamoDBDocumentClient {
   let left = writes;

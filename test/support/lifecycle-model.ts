@@ -18,7 +18,7 @@ import { writeApi } from './write-api.ts';
 
 interface ModelBatch {
   readonly device_type: string;
-  /** As users see it: what was said, or what follows from the jobs. */
+  /** As users see it: what was reported, or what follows from the jobs. */
   readonly status: string;
   readonly saidStatus: string;
   readonly open: boolean;
@@ -34,7 +34,7 @@ interface ModelBatch {
 interface ModelJob {
   readonly batch: string;
   readonly runs: number | null;
-  /** As users see it: what was said, or what follows from the batch. */
+  /** As users see it: what was reported, or what follows from the batch. */
   readonly status: string;
   readonly saidStatus: string;
   readonly saidErrors: readonly string[] | null;
@@ -209,7 +209,7 @@ const create = fc
       jobs: jobs.map((job) => newJob(job)),
       open,
       tags,
-      // So many that texts leave the heads time and again.
+      // Enough different projects for texts to leave the heads time and again.
       project_id: uuid('c', number),
       ...(other === 0 && { device_type: 'OTHER' }),
     });

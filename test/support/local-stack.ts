@@ -49,7 +49,7 @@ export async function makeToken(claims: JWTPayload = {}, header: Record<string, 
     .sign(await importJWK(key, 'RS256'));
 }
 
-/** A user whom nobody else uses. */
+/** A user that no other test uses. */
 export async function newUser(): Promise<{ userId: string; token: string }> {
   const userId = `user-${randomUUID()}`;
   return { userId, token: await makeToken({ sub: userId }) };
@@ -65,7 +65,7 @@ export async function sendEvents(...events: readonly unknown[]) {
   };
 }
 
-/** A `batch.created` event with so many jobs. */
+/** A `batch.created` event with this number of jobs. */
 export function batchCreated(userId: string, jobs: number, data: Record<string, unknown> = {}) {
   const batchId = randomUUID();
   return {

@@ -50,13 +50,13 @@ const pageBytes = 2 ** 20;
  * measures. Several requests can be measured at once: a call belongs to the asynchronous context in
  * which it is sent.
  *
- * Units are those that AWS bills: DynamoDB Local counts what a transaction writes to indexes twice,
+ * Units are as AWS bills them: DynamoDB Local counts what a transaction writes to indexes twice,
  * AWS once, because only the write to the table is prepared and committed.
  *
  * The items of a transaction are written one by one, each in a transaction of its own, and count as
  * one call. The reason: DynamoDB Local counts only one of several items in a transaction that take
- * the same capacity of a table. So this client does not suit writers that disturb each other, nor
- * measurements of their time.
+ * the same capacity of a table. So this client does not suit writers that disturb each other. It
+ * also does not suit measurements of their time.
  */
 export function measuredClient(client: DynamoDBDocumentClient): Measure {
   const request = new AsyncLocalStorage<MeasuredCall[]>();

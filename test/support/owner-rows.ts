@@ -68,8 +68,8 @@ export async function soundRows(
 }
 
 /**
- * What a recount of the owner finds wrong, while nobody writes. Throws where a row that has ended
- * has no end, one that has not has an end, or one ended before it started.
+ * What a recount of the owner finds wrong, while no function writes. Throws if an ended row has no
+ * end, if an unfinished row has an end, or if a row ended before it started.
  */
 export async function recountOf(
   client: DynamoDBDocumentClient,

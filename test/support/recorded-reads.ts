@@ -10,8 +10,8 @@ export interface Read {
 }
 
 /**
- * A client without a database. It records every read. It answers reads by key with those of `rows`
- * that have the key, and queries with no rows.
+ * A client without a database. It records every read. It answers reads by key with the `rows` that
+ * have the key, and queries with no rows.
  */
 export function recordedReads(rows: readonly Item[] = []) {
   const reads: Read[] = [];

@@ -95,8 +95,7 @@ export function traceOfLog(text: string, count: number): Trace {
 }
 
 /**
- * Runs the trace, from `clock.now` on. Between two events that somebody sees, nothing happens but
- * heartbeats.
+ * Runs the trace, from `clock.now` on. Between two visible events, nothing happens but heartbeats.
  */
 export async function replay(trace: Trace, queue: ReplayedQueue, options: ReplayOptions): Promise<Judged[]> {
   const run = new Replay(trace, queue, options);

@@ -60,8 +60,8 @@ export interface RouteCase {
    */
   callsWithoutHeads?(own: Belongings): readonly UserRequest[];
   /**
-   * By name, each place of a request that can name something: with another user's, and with a thing
-   * that nobody has.
+   * By name, each place of a request that can name something: with another user's thing, and with
+   * a thing that no user has.
    */
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
   /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
@@ -198,8 +198,8 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   getBatch: {
     ways: ({ batches: [batch] }) => ({ 'a batch with its jobs': { path: { batch_id: batch!.id } } }),
-    // Of the third batch's few jobs the statuses are not those that it counts: they are read again
-    // by their ids. The fourth has many, far apart.
+    // The statuses of the third batch's few jobs differ from its counts: the jobs are read again by
+    // their ids. The fourth has many jobs, far apart.
     moreCalls: ({ batches }) => batches.slice(2, 4).map(({ id }) => ({ path: { batch_id: id } })),
     foreign: foreignBatch,
     anything: anyBatch,
@@ -209,8 +209,8 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       'the results of a batch': { path: { batch_id: batch!.id } },
       'the results of a job': { path: { batch_id: batch!.id }, query: `job_id=${job!.id}` },
     }),
-    // Of the third batch's few jobs, and of the fifth's, far apart, the statuses are not those that
-    // it counts: they are read again by their ids.
+    // The third batch has few jobs, the fifth has jobs far apart. In both, the statuses of the jobs
+    // differ from the batch's counts: the jobs are read again by their ids.
     moreCalls: ({ batches }) => batches.slice(2, 5).map(({ id }) => ({ path: { batch_id: id } })),
     foreign: foreignBatch,
     anything: anySelection(ResultsQuery),
@@ -678,7 +678,7 @@ export function newBatchBody(project_id: string): Readonly<Record<string, unknow
 }
 
 /**
- * Any body: a right one of which any members are something else, or anything; an array where the
+ * Any body: anything, or a right body with any members replaced or added. It is an array if the
  * members are numbered.
  */
 function anyBody(right: Readonly<Record<string, unknown>>): fc.Arbitrary<UserRequest> {

@@ -1,4 +1,4 @@
-/** Does the work for every item, so many at a time. Fails with the first that fails. */
+/** Does the work for every item, `width` items at a time. Fails with the first that fails. */
 export async function sideBySide<Item>(items: readonly Item[], width: number, work: (item: Item) => Promise<unknown>) {
   let next = 0;
   const worker = async () => {

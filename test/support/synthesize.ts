@@ -37,7 +37,7 @@ export interface Synthesis {
   readonly findings: readonly unknown[];
   /** Every acknowledged rule with its reason. */
   readonly acknowledgements: readonly { readonly id: string; readonly reason: string }[];
-  /** All, or those of this type. */
+  /** All resources, or all resources of this type. */
   ofType(type?: string): SynthesizedResource[];
   /** The one resource of that type and path. */
   one(type: string, path: string): SynthesizedResource;
@@ -97,7 +97,7 @@ export async function synthesizeWithBundles(
   return { synthesis: readSynthesis(directory), directory };
 }
 
-/** The folders of these contexts' assemblies. Those that are not there are made in one process. */
+/** The folders of these contexts' assemblies. Missing assemblies are made in one process. */
 function assembliesOf(contexts: readonly object[], withCheck: boolean): Promise<readonly string[]> {
   const all = contexts.map((added) => ({ context: contextOfApp({ ...added, ...withoutBundles }), withCheck }));
   return findOrMakeAssemblies(all, (missing) => runApp(missing, withCheck));

@@ -1,6 +1,6 @@
 /**
- * A user's clocks, beside the batches that wait: where each clock stands, and what of it
- * contradicts the queue.
+ * A user's clocks, and the batches that wait: the time of each clock, and the batches that
+ * contradict it.
  */
 
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
@@ -40,7 +40,7 @@ export async function clocksOf(
 }
 
 /**
- * Batches of the user that stand behind the clock, at a place that was given back, or less than a
+ * Batches of the user that are behind the clock, at a place that was given back, or less than a
  * step behind another one.
  */
 export async function misplacedBatches(

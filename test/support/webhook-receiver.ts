@@ -12,7 +12,7 @@ export interface ReceivedMessage {
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Those that came since it was emptied. */
+  /** The messages that came since the list was emptied. */
   readonly messages: ReceivedMessage[];
   /** How it answers; by default 204. */
   answer: (message: ReceivedMessage, response: ServerResponse) => void;

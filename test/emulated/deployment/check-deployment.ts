@@ -108,7 +108,7 @@ async function callRotation(steps: readonly object[]) {
   }
 }
 
-/** The API at an address of its own: the emulator tells APIs apart by their host. */
+/** The API at an address of its own: the emulator distinguishes APIs by their host. */
 async function startFront() {
   let id = '';
   const server = await startPassingServer(aws.endpoint, async ({ headers }, pass, answer) => {

@@ -17,7 +17,7 @@ export const refusedResources = [
   },
 ];
 
-/** Stands in for metric math. */
+/** Replaces metric math. */
 const simpleMetric = { Metrics: undefined, Namespace: 'Emulated', MetricName: 'Math', Statistic: 'Sum', Period: 60 };
 
 /**

@@ -36,7 +36,7 @@ function recordsOf(name: string, image: Image, reaches: boolean): Case[] {
   ];
 }
 
-/** Rows of each status: those that have ended reach the function if they have a webhook. */
+/** Rows of each status. Only ended rows with a webhook reach the function. */
 function rowRecords(statuses: readonly string[], final: readonly string[], webhook: Image, without: readonly Image[]) {
   return statuses.flatMap((status) => {
     const row = { user_id: { S: 'alice' }, id: { S: '1' }, seq: { N: '7' }, status: { S: status } };

@@ -33,7 +33,7 @@ const pulse = (channel: string, duration: unknown, changed: object = {}) => ({
 const target = (channel: string, at: number) => ({ op: 'target', channel, target: at });
 
 describe('schedule', () => {
-  // The times and phases are those of pulser-core 1.9.1.
+  // pulser-core 1.9.1 gives these times and phases.
   it.each([
     [
       'a clock and a phase jump',

@@ -6,7 +6,7 @@ const values = new Map([['x', [2, 6]]]);
 const second = { expression: 'index', lhs: { variable: 'x' }, rhs: 1 };
 
 describe('waveforms', () => {
-  // The samples are those of pulser-core 1.9.1.
+  // pulser-core 1.9.1 gives these samples.
   it.each([
     [{ kind: 'constant', duration: 3, value: second }, [6, 6, 6]],
     [{ kind: 'ramp', duration: 5, start: -1, stop: 3 }, [-1, 0, 1, 2, 3]],

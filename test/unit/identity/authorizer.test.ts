@@ -225,7 +225,7 @@ describe('the pattern by which the gateway refuses tokens itself', () => {
     await expect(authorize(authorization)).rejects.toThrow('Unauthorized');
   });
 
-  /** Changes of a good header, most of which leave it good or nearly so. */
+  /** Changes of a good header. Most changes leave it good or nearly so. */
   const change = fc.oneof(
     fc.record({
       at: fc.nat(),

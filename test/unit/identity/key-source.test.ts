@@ -12,8 +12,8 @@ const seconds = (count: number) => count * 1000;
 const minutes = (count: number) => seconds(count * 60);
 
 /**
- * An issuer that has some keys, or is down, and counts how often it is asked. Time stands still
- * unless `pass` moves it on.
+ * An issuer that has some keys, or is down, and counts how often it is asked. The clock moves only
+ * when `pass` moves it.
  */
 function setUp() {
   let time = 1_800_000_000_000;

@@ -42,7 +42,7 @@ const keys = {
   nameless: alsoNamed('nameless', { kid: undefined }),
   crossed: await issuerKey('ES256', 'crossed', { alg: 'ES384' }),
 };
-/** Of nobody we trust, under a name that the issuer has. */
+/** A key that we do not trust, under the name of one of the issuer's keys. */
 const foreign = await issuerKey('RS256', 'rs256');
 
 const keySet = { keys: Object.values(keys).map(({ jwk }) => jwk) };

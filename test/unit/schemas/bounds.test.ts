@@ -111,7 +111,7 @@ describe('every list in a body', () => {
 describe('the largest batch', () => {
   const id = randomUUID();
   const text = (characters: number) => '€'.repeat(characters);
-  /** The largest text that a schema takes, of those that begin and end so. */
+  /** The largest text with this begin and end that a schema takes. */
   const largest = (takes: (content: string) => boolean, most: number, begin = '', end = '') => {
     let [fits, tooLarge] = [0, most];
     while (tooLarge - fits > 1) {

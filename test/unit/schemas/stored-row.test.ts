@@ -28,7 +28,7 @@ describe('storedRow', () => {
 });
 
 describe('defaultsOf', () => {
-  it('names the attributes that rows may lack, and what they stand for', () => {
+  it('names the attributes that rows may lack, and what they mean', () => {
     expect(defaultsOf(WithDefault)).toEqual({ note: null });
     expect(defaultsOf(z.extend(Row, { more: z.exactOptional(z.string()) }))).toEqual({});
   });

@@ -145,7 +145,7 @@ describe('postWebhook', () => {
       const options = { resolve: async () => ['127.0.0.1'], mayConnect: () => true };
       const post = { url: new URL('http://receiver.example:${port}/'), headers: {}, body: '{}' };
       console.log((await postWebhook(post, options)).status);
-      // The environment does name a proxy: whoever asks the usual way goes through it.
+      // The environment does name a proxy: a request made the usual way goes through it.
       get('http://receiver.example:${port}/by-proxy', (answer) => answer.resume());
     `;
     const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];

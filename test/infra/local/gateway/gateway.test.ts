@@ -26,7 +26,7 @@ const proxy = (functionArn: string, authorizerId?: string): MethodDefinition => 
   ...(authorizerId !== undefined && { authorizerId }),
 });
 
-/** Stands in for a bundle: the gateway only calls it. */
+/** Replaces a bundle: the gateway only calls it. */
 const fakeFunction = (arn: string, handler: (event: never) => unknown): LambdaFunction => ({
   definition: { arn } as LambdaFunction['definition'],
   invoke: async (event) => handler(event as never),

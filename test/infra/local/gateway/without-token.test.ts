@@ -39,7 +39,7 @@ const all = Object.values<Route>(routes).map((route) => ({ ...route, url: route.
 const withToken = all.filter((route) => route.public !== true);
 const requests = cases(250, 5_000);
 
-/** Sends so many requests, one after the other, and returns the statuses of their answers. */
+/** Sends `requests` requests, one after the other, and returns the statuses of their answers. */
 async function flood(requestOf: (at: number) => { url: string; method?: string; authorization?: string }) {
   const statuses = new Set<number>();
   for (let at = 0; at < requests; at++) {

@@ -49,7 +49,7 @@ describe('tokens', () => {
     expect(payload.exp! - payload.iat!).toBe(maxTokenSeconds);
   });
 
-  it('outlive a restart with the same key file, which nobody else can read', async () => {
+  it('outlive a restart with the same key file, which no other user can read', async () => {
     const token = await (await issuerWithKey()).token(demo);
     expect((await verify(token)).payload.sub).toBe(demo.userId);
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);

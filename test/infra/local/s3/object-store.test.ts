@@ -99,7 +99,7 @@ describe.each([
     await clientOf('OWNER').send(new DeleteObjectCommand(object(key)));
     const [deleted, foreign] = [await fetch(await link(key, 300, 'OWNER')), await fetch(await link(key))];
     expect([deleted.status, await deleted.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
-    // As S3 answers those who may not list the bucket.
+    // S3 answers so if the caller may not list the bucket.
     expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining('AccessDenied')]);
   });
 

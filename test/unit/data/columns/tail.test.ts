@@ -88,8 +88,9 @@ function commitChanges(
 }
 
 /**
- * Checks that blocks hold exactly the rows before the tail, and the tail exactly the others;
- * likewise the texts before those of the head. The index of times has every sixth row.
+ * Checks that blocks hold exactly the rows before the tail, and the tail exactly the others.
+ * Likewise blocks hold exactly the texts before the head's texts. The index of times has every
+ * sixth row.
  */
 function expectSound({ head, blocks, rows }: Stored) {
   const start = tailStart(list, head);

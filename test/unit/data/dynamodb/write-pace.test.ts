@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = virtualClock();
 });
 
-/** Makes a transaction of so many units that takes so long. Returns how long it waited before. */
+/** Makes a transaction of these units and this duration. Returns how long it waited before. */
 async function write(pace: WritePace, units: number, milliseconds = 70, throttles = 0): Promise<number> {
   const before = clock.elapsed();
   await pace.wait();

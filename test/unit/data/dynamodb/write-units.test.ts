@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unitsOnHottestKey } from '../../../../functions/data/dynamodb/write-units.ts';
 
 const put = (TableName: string, Item: Record<string, unknown>) => ({ Put: { TableName, Item } });
-/** An item of so many bytes: its key is `id` and one letter. */
+/** An item of `bytes` bytes: its key is `id` and one letter. */
 const sized = (bytes: number, letter = 'x') => ({ id: letter, v: 'y'.repeat(bytes - 4) });
 
 describe('unitsOnHottestKey', () => {

@@ -130,7 +130,7 @@ describe('a creation with more than 10 jobs', () => {
   const batch = newBatch(1, { jobs: jobsOf(24) });
   const operations = creationChanges(userId, creationOf(batch), event);
 
-  it('is several operations, the last of which carries the event', () => {
+  it('is several operations, and the last one carries the event', () => {
     expect(operations.map(({ jobIds }) => jobIds.length)).toEqual([10, 10, 4]);
     expect(operations.flatMap(({ jobIds }) => jobIds)).toEqual(batch.jobs.map(({ id }) => id));
     expect(operations.map((operation) => [operation.batchIds, operation.event])).toEqual([
@@ -271,7 +271,7 @@ describe('an addition of jobs', () => {
     return draftOf({ batches: [{ ...row, open: false, written_at }], heads: open.heads });
   };
 
-  it('adds those that are missing behind the others, and counts them', () => {
+  it('adds missing jobs behind the others, and counts them', () => {
     const draft = add(open, 1, [newJob(1), newJob(2), newJob(3)]);
     expect(jobsIn(draft)).toMatchObject([
       { id: uuid('a', 2), creation_order: 1, seq: 1, created_at: at(20) },

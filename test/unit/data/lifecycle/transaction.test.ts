@@ -26,7 +26,7 @@ function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): 
   return applyAll(draft, creationChanges(userId, { batchId: batch.id, create: batch, jobs, time }));
 }
 
-/** The writes of the draft's transaction; those of the Columns table by their keys. */
+/** The writes of the draft's transaction. Writes to the Columns table are listed by key. */
 function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Map()) {
   const { TransactItems = [] } = createTransaction(db, userId, { draft, blocks, clocks: new Map(), now });
   const all = TransactItems.map(({ Put, Delete }) => ({ ...Put, ...Delete }));
@@ -40,7 +40,7 @@ function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Ma
   };
 }
 
-/** The draft of a transaction that creates so many batches. */
+/** The draft of a transaction that creates `count` batches. */
 function createAll(count: number, contentOf: (number: number) => Partial<NewBatch> = () => ({})): Draft {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   return numbers.reduce((draft, number) => create(draft, number, contentOf(number)), draftOf());

@@ -112,7 +112,7 @@ describe('eventChanges', () => {
     return draftOf({ batches: [{ ...row, open: true }], heads: before.heads });
   };
 
-  it('tells events of one id apart by their content', () => {
+  it('distinguishes events of one id by their content', () => {
     const digestOf = (tags: string[]) => operationsOf('batch.updated', { batch_id: create.id, tags })[0]!.event!.digest;
     expect(digestOf(['a'])).toBe(digestOf(['a']));
     expect(digestOf(['a'])).not.toBe(digestOf(['b']));

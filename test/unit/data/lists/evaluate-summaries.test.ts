@@ -54,7 +54,7 @@ describe('the cells of one column', () => {
     expect(summarized).toEqual(count === undefined ? undefined : count === 0 ? [] : [alike(count)]);
   });
 
-  it('tell where its rows lie in the order of the column, and how many have no value', () => {
+  it('show where its rows lie in the order of the column, and how many have no value', () => {
     const query = ask(byColumn('start_datetime'));
     expect(of(query, cell(5, 9, 3), nulls(4))).toEqual([
       { ...cell(5, 9, 3), rows },
@@ -64,7 +64,7 @@ describe('the cells of one column', () => {
     expect(of(later, cell(5, 9, 3), nulls(4))).toEqual([{ ...cell(5, 9, 3), rows }]);
   });
 
-  it('tell nothing where there are none', () => {
+  it('show nothing if there are none', () => {
     expect(tell(ask(byColumn('updated_at')), {})).toBeUndefined();
   });
 });
@@ -77,7 +77,7 @@ describe('the cells of facets', () => {
     expect(tell(ask(creation, { ...done, oneOf: ['DONE', 'ERROR'] }), { facets })).toMatchObject([{ count: 12 }]);
   });
 
-  it('tell the places of their values in their order, texts that the head does not know yet last', () => {
+  it('show the places of their values in their order, texts that the head does not know yet last', () => {
     const facets = codes([code('DONE', { device_type: 'SV' }), 3], [code('DONE', { device_type: 'MPS' }), 4]);
     const query = ask({ kind: 'facet', facet: 'device_type' }, done);
     expect(tell(query, { facets })?.toSorted((a, b) => Number(a.low) - Number(b.low))).toEqual([
@@ -123,7 +123,7 @@ describe('the cells of facets and of other columns', () => {
     expect(counts(ask(creation, done, inStart), { facets, start_datetime: [nulls(31)] })).toEqual([]);
   });
 
-  it('tell nothing where a range holds some of the values, or a summary is missing', () => {
+  it('show nothing if a range holds some of the values, or a summary is missing', () => {
     const some = range('end_datetime', undefined, 11);
     expect(counts(ask(creation, done, some), { facets, ...times })).toBeUndefined();
     expect(counts(ask(creation, done, inStart, some), { facets, ...times })).toBeUndefined();
@@ -135,7 +135,7 @@ describe('the cells of facets and of other columns', () => {
     expect(counts(ask(creation, done, range('jobs_count', 1, 3)), { facets, jobs_count: points })).toEqual([15]);
   });
 
-  it('tell where the rows may lie in the order of a column, those without a value apart', () => {
+  it('show where the rows may lie in the order of a column, rows without a value apart', () => {
     expect(tell(ask(byColumn('start_datetime'), done), { facets, ...times })).toEqual([
       { ...cell(5, 9, 10), rows },
       { ...nulls(5), rows },
@@ -149,12 +149,12 @@ describe('the cells of facets and of other columns', () => {
     ]);
   });
 
-  it('tell nothing where summaries of two moments contradict each other', () => {
+  it('show nothing if summaries of two moments contradict each other', () => {
     const query = ask(byColumn('start_datetime'), done);
     expect(tell(query, { facets, start_datetime: [nulls(31)] })).toBeUndefined();
   });
 
-  it('tell nothing of a column with nulls whose presence is no facet', () => {
+  it('show nothing of a column with nulls whose presence is no facet', () => {
     const query = ask(byColumn('runs'), { kind: 'facet', facet: 'status', oneOf: ['DONE'] });
     const plan = planSummaries(jobList, query, { project_id: ['p'] });
     const ofJobs = (runs: Cell[]) =>

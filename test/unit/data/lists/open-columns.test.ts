@@ -37,7 +37,7 @@ describe('the open columns of a list', () => {
     asked = [];
   });
 
-  /** With the blocks of a list of so many rows before the tail. */
+  /** With the blocks of a list that has `rowsInBlocks` rows before the tail. */
   const open = (rowsInBlocks: number) => {
     const blocks = (column: Column) =>
       Array.from({ length: Math.ceil(rowsInBlocks / 4) }, (_, block) => ({

@@ -204,8 +204,8 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
 }
 
 /**
- * What summaries of these segments tell, and the spans of rows that they leave open; `forget`:
- * without the summary of that column.
+ * What summaries of these segments show, and the spans of rows that they leave open. The summary of
+ * the column `forget` is left out.
  */
 function tellOf(query: ListQuery, data: ColumnData, isSummarized: (segment: number) => boolean, forget?: string) {
   const { summaries } = planColumns(list, query);

@@ -67,8 +67,8 @@ describe('queueKey', () => {
 
 describe('withdrawWork', () => {
   /**
-   * What a user does at a device that others keep busy: it creates, cancels what waits, and the
-   * device goes on by so many tags.
+   * What happens at a device that others keep busy: the user creates, or cancels what waits, or the
+   * device goes on by a number of tags.
    */
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), jobs: fc.integer({ min: 1, max: 4 }) }) },
@@ -77,7 +77,7 @@ describe('withdrawWork', () => {
   );
 
   it.each(QueuePriority.options)(
-    'leaves a %s batch the place that it has without those that were withdrawn',
+    'gives a %s batch the same place as if withdrawn batches had never been',
     (priority) => {
       const size = tagSteps[priority];
       fc.assert(
@@ -271,7 +271,7 @@ describe('the order', () => {
     );
   });
 
-  it('gives a user who was away no turns that nobody missed', () => {
+  it('gives a user who was away no turns for the time away', () => {
     const submissions = [
       ...many(100, { hour: 0, user: 'ada', priority: 'LOW' }),
       ...many(50, { hour: 5, user: 'bob', priority: 'LOW' }),
@@ -293,9 +293,9 @@ describe('the order', () => {
     expect(waitAfter(batches)).toBeGreaterThan(100);
   });
 
-  it('gives nobody turns in a row who cancels and creates anew in a loop', () => {
-    // Each round leaves the last of 100 batches. With all others given back, those of all rounds
-    // would have the same tag.
+  it('gives no turns in a row to a user who cancels and creates anew in a loop', () => {
+    // Each round leaves the last of 100 batches. If all others were given back, the batches left by
+    // all rounds would have the same tag.
     const rounds = Array.from({ length: 5 }, (_, round): Submission[] => {
       const hour = 0.01 + round / 1000;
       const left: Submission = { hour, user: 'ada', priority: 'LOW' };
