@@ -36,7 +36,7 @@ export interface QueueDescription {
 }
 
 /**
- * The function that takes a queue's messages, by its name in `otherFunctions` of routes.ts. It may
+ * The function that takes a queue's messages, by its name in other-functions.ts. It may
  * serve several queues.
  */
 interface QueueConsumer {

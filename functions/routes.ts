@@ -1,65 +1,21 @@
 /**
- * Every Lambda function and how it is reached: data only. The stack, the local gateway, the OpenAPI
- * document and the tests each loop over it.
+ * Every route, its Lambda function, and how it is reached: data only. The stack, the local gateway,
+ * the OpenAPI document and the tests each loop over it.
  */
 
-import type { ConsumerName, QueueOrDeadLetters } from './queues.ts';
-import type { StreamConsumerName, TableName, tables } from './tables.ts';
+import {
+  cancellations,
+  columnWrites,
+  counting,
+  creations,
+  erasures,
+  type FunctionDescription,
+  limitChecks,
+  listReads,
+  releases,
+  runs,
+} from './rights.ts';
 import { timeLimits } from './time-limits.ts';
-
-type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'BatchWriteItem'
-  | 'ConditionCheckItem';
-
-type IndexOf<Name extends TableName> = keyof (typeof tables)[Name]['indexes'] & string;
-
-/** A table, or one of its indexes as `Table/index`. */
-type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[TableName];
-
-/**
- * What a function may do, and nothing more. It becomes the function's IAM policy and its
- * environment: the names of the tables, the URLs of the queues, the name of the results bucket. A
- * transaction needs the actions of its parts.
- *
- * A table without an action is a name without a right: a function that changes rows names all
- * tables that a change may reach (`LifecycleTable`), and says here which of them it never reaches.
- *
- * `Results` is the bucket's prefix of results: a function that reads them or signs links to them
- * must name it. `ResultsVersions` is the bucket itself, and what lies below that prefix can be
- * listed.
- */
-export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
-  Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
-    Results?: readonly ('GetObject' | 'PutObject' | 'DeleteObjectVersion')[];
-    ResultsVersions?: readonly 'ListBucketVersions'[];
-    WebhookKey?: readonly ('DescribeSecret' | 'GetSecretValue' | 'PutSecretValue' | 'UpdateSecretVersionStage')[];
-  };
-
-/** A function: `entry` is its file under functions/, without the extension. */
-export interface FunctionDescription {
-  readonly entry: string;
-  readonly uses: Uses;
-  /** How long it may take; `timeLimits.function` by default. */
-  readonly timeoutSeconds?: number;
-  /** How long one call of DynamoDB may take; 1,000 by default. */
-  readonly callMilliseconds?: number;
-  /**
-   * Files that it reads when it runs, as `require.resolve` finds them from its entry. They are
-   * deployed with it.
-   */
-  readonly files?: readonly string[];
-  /**
-   * The entry of the page that it answers with: bundled for browsers, as `page.js` and `page.css`
-   * beside the function.
-   */
-  readonly browserEntry?: string;
-}
 
 export interface Route extends FunctionDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -75,87 +31,6 @@ export interface Route extends FunctionDescription {
   /** For people with a browser: not part of the API, so the OpenAPI document leaves it out. */
   readonly page?: true;
 }
-
-const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
-
-/**
- * For functions that write rows: texts that have left the heads are read by a query, and a change
- * of an old row may delete summaries.
- */
-const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
-
-/** For functions that end rows: what was used, and the counters of limits. */
-const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'] } as const;
-
-/** For functions that create rows: the limits of user and project, and what they have used. */
-const limitChecks = {
-  Limits: ['BatchGetItem'],
-  Usage: ['Query'],
-  Counters: ['BatchGetItem', 'UpdateItem'],
-} as const;
-
-/**
- * For functions that create rows: before a user's first ones, a query asks whether they are the
- * first.
- */
-const creations = {
-  Batches: ['BatchGetItem', 'PutItem'],
-  Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
-  Sequences: ['PutItem'],
-  DeviceQueue: ['Query', 'PutItem'],
-  ...limitChecks,
-  Recovery: ['SendMessage'],
-} as const;
-
-/** For functions that cancel whole batches: the ids of their jobs are read from the columns. */
-const cancellations = {
-  Sequences: [],
-  Batches: ['BatchGetItem', 'Query', 'PutItem'],
-  Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['GetItem', 'DeleteItem'],
-  ...counting,
-  Recovery: ['SendMessage'],
-} as const;
-
-/** For functions that erase batches: attempts to call their webhooks apart. */
-const erasures = {
-  ...{ DeviceQueue: [], Counters: [] },
-  Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
-  Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],
-  Sequences: ['BatchWriteItem'],
-  Usage: ['UpdateItem'],
-  Results: ['DeleteObjectVersion'],
-  ResultsVersions: ['ListBucketVersions'],
-  Recovery: ['SendMessage'],
-} as const;
-
-/** For functions that apply lifecycle events. */
-const lifecycleEvents = {
-  Sequences: [],
-  Batches: ['BatchGetItem', 'Query', 'PutItem'],
-  Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
-  ...counting,
-  Results: ['GetObject'],
-  Recovery: ['SendMessage'],
-} as const;
-
-/** For functions that give leases up. */
-const releases = {
-  ...{ Sequences: [], DeviceQueue: [] },
-  Batches: ['BatchGetItem', 'PutItem'],
-  Jobs: ['BatchGetItem', 'PutItem'],
-  'Jobs/by_batch': ['Query'],
-  Columns: columnWrites,
-  ...counting,
-} as const;
-
-/** For functions that start and end jobs under a lease. */
-const runs = { ...releases, Sequences: ['GetItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -601,85 +476,3 @@ export type RouteName = keyof typeof routes;
 export type RouteWithToken = {
   [Name in RouteName]: (typeof routes)[Name] extends { readonly public: true } ? never : Name;
 }[RouteName];
-
-/**
- * Functions that no route names: the gateway's own, the consumers of queues and streams, the
- * functions that the clock calls, and the one that makes keys.
- */
-export const otherFunctions = {
-  /** Verifies the bearer token of every route that is not public. */
-  authorizer: { entry: 'identity/authorizer', uses: {} },
-  /** Answers a known path asked with another method, 405 with `Allow`, and any other path, 404. */
-  methodNotAllowed: { entry: 'endpoints/service/method-not-allowed', uses: {} },
-  /** Applies the lifecycle events that arrive on the queue `Events`. */
-  applyEvents: {
-    entry: 'consumers/apply-events',
-    uses: { ...lifecycleEvents, WaitingEvents: ['SendMessage'], 'Events/dead_letters': ['SendMessage'] },
-  },
-  /** Tries again the lifecycle events that wait on the queue `WaitingEvents`. */
-  applyWaitingEvents: {
-    entry: 'consumers/apply-waiting-events',
-    uses: { ...lifecycleEvents, 'Events/dead_letters': ['SendMessage'] },
-  },
-  /** Finishes what is announced on the queue `Recovery` and has not come to its end. */
-  recoverBatches: {
-    entry: 'consumers/recover-batches',
-    uses: {
-      ...erasures,
-      ...counting,
-      DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
-      'Recovery/dead_letters': ['SendMessage'],
-    },
-    timeoutSeconds: timeLimits.recoveryFunction,
-  },
-  /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
-  measureQueues: {
-    entry: 'schedules/measure-queues',
-    uses: { ...releases, Devices: ['Query'], DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
-  },
-  /** Finds out whether webhooks are to be called about the rows that the streams bring. */
-  enqueueWebhooks: {
-    entry: 'consumers/enqueue-webhooks',
-    uses: {
-      Batches: ['BatchGetItem'],
-      Webhooks: ['SendMessage'],
-      // Lambda sends there in this function's role.
-      'Webhooks/dead_letters': ['SendMessage'],
-    },
-  },
-  /** Seals old rows of the users whose lists have grown, by the stream of their columns. */
-  sealSegments: {
-    entry: 'consumers/seal-segments',
-    uses: {
-      Columns: ['BatchGetItem', 'Query', 'PutItem'],
-      // Lambda sends there in this function's role.
-      'Recovery/dead_letters': ['SendMessage'],
-    },
-    timeoutSeconds: timeLimits.sealingFunction,
-  },
-  /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
-  deliverWebhooks: {
-    entry: 'consumers/deliver-webhooks',
-    uses: {
-      WebhookAttempts: ['GetItem', 'UpdateItem'],
-      Counters: ['UpdateItem'],
-      Results: ['GetObject'],
-      WebhookKey: ['GetSecretValue'],
-      Webhooks: ['SendMessage'],
-      'Webhooks/dead_letters': ['SendMessage'],
-    },
-    timeoutSeconds: timeLimits.deliveryFunction,
-  },
-  /**
-   * Changes the key that webhooks are signed with: Secrets Manager calls it once a year, and when
-   * an operator asks. Publishes the public keys: the clock calls it every minute.
-   */
-  rotateWebhookKey: {
-    entry: 'schedules/rotate-webhook-key',
-    uses: {
-      WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'],
-      Devices: ['GetItem', 'PutItem'],
-    },
-  },
-} as const satisfies Record<string, FunctionDescription> &
-  Record<ConsumerName | StreamConsumerName, FunctionDescription>;

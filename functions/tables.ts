@@ -43,7 +43,7 @@ type Partition = 'owner' | 'device' | 'operator' | 'service' | 'public';
 export interface StreamDescription {
   /** What a record has of its item: its keys alone, or the item before and after as well. */
   readonly view: 'KEYS_ONLY' | 'NEW_AND_OLD_IMAGES';
-  /** The function, by its name in `otherFunctions` of routes.ts. It may serve several streams. */
+  /** The function, by its name in other-functions.ts. It may serve several streams. */
   readonly consumer: string;
   /** Records in one call, at most. */
   readonly batchSize: number;

@@ -1,8 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { messageQueue } from '../data/aws/message-queue.ts';
 import { database } from '../data/dynamodb/db.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { queues } from '../queues.ts';
-import { otherFunctions } from '../routes.ts';
 import { queueUrl } from '../runtime/env.ts';
 import { consumeEvents, eventConsumer } from './event-consumer.ts';
 

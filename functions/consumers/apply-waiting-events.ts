@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { database } from '../data/dynamodb/db.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { queues } from '../queues.ts';
-import { otherFunctions } from '../routes.ts';
 import { consumeEvents, eventConsumer } from './event-consumer.ts';
 
 const consumer = eventConsumer(database(otherFunctions.applyWaitingEvents), queues.WaitingEvents);

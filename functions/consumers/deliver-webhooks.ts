@@ -9,7 +9,7 @@ import { countHostCall } from '../data/webhooks/host-limits.ts';
 import { getLastAttempt, putWebhookAttempt } from '../data/webhooks/webhook-attempts.ts';
 import type { WebhookSecret } from '../data/webhooks/webhook-keys.ts';
 import { CorruptData } from '../errors.ts';
-import { otherFunctions } from '../routes.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { queueUrl, requiredEnv, webhookReach } from '../runtime/env.ts';
 import { addToRequestLog, describeError } from '../runtime/request-log.ts';
 import type { WebhookAttempt } from '../schemas/webhook.ts';

@@ -2,7 +2,7 @@ import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEven
 import { messageQueue, sendMessage } from '../data/aws/message-queue.ts';
 import { database } from '../data/dynamodb/db.ts';
 import { getWebhooksOfBatches } from '../data/rows/webhooks-of-batches.ts';
-import { otherFunctions } from '../routes.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { queueUrl, webhookReach } from '../runtime/env.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
 import { EndedRow } from '../schemas/ended-row.ts';

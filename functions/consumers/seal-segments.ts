@@ -2,7 +2,7 @@ import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEven
 import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
 import { database } from '../data/dynamodb/db.ts';
 import { sealSegments } from '../data/lists/seal-segments.ts';
-import { otherFunctions } from '../routes.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
 import { consume, type Fault } from './consume.ts';
 

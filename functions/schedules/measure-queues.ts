@@ -3,7 +3,7 @@ import { database } from '../data/dynamodb/db.ts';
 import { putBackBatch } from '../data/leases/leases.ts';
 import { measureQueue, type QueueMeasure } from '../data/operators/queue-measures.ts';
 import { listDevices } from '../data/rows/devices.ts';
-import { otherFunctions } from '../routes.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 
 const db = database(otherFunctions.measureQueues);

@@ -6,7 +6,7 @@ import {
   rotateWebhookKey,
   type WebhookSecret,
 } from '../data/webhooks/webhook-keys.ts';
-import { otherFunctions } from '../routes.ts';
+import { otherFunctions } from '../other-functions.ts';
 import { requiredEnv } from '../runtime/env.ts';
 
 const db = database(otherFunctions.rotateWebhookKey);

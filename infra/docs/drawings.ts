@@ -1,7 +1,9 @@
 /** Drawings in Mermaid and a table, made from the fact sheets of functions/. */
 
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { queues } from '../../functions/queues.ts';
-import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { routes } from '../../functions/routes.ts';
 import { batchStatuses, jobStatuses, type Stage } from '../../functions/statuses.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { markdownTable } from './performance.ts';

@@ -14,13 +14,9 @@ import {
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import {
-  type FunctionDescription,
-  otherFunctions,
-  type Route,
-  type RouteName,
-  routes,
-} from '../../functions/routes.ts';
+import { otherFunctions } from '../../functions/other-functions.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { apiBody } from './api-body.ts';
 import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';

@@ -8,7 +8,9 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
-import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import { otherFunctions } from '../../functions/other-functions.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { routes } from '../../functions/routes.ts';
 
 /** Entries are paths in it, without `.ts`. */
 export const functionsDirectory = join(import.meta.dirname, '../../functions');

@@ -2,8 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type IEventSourceDlq, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { type ConsumerName, type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
-import { otherFunctions } from '../../functions/routes.ts';
 import {
   type StreamConsumerName,
   type StreamDescription,

@@ -21,7 +21,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { FunctionDescription, Uses } from '../../functions/routes.ts';
+import type { FunctionDescription, Uses } from '../../functions/rights.ts';
 import { timeLimits } from '../../functions/time-limits.ts';
 import { functionsDirectory, writeBundle, writePage } from './bundles.ts';
 import type { StageSettings } from './stages.ts';

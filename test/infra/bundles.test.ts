@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
-import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { routes } from '../../functions/routes.ts';
 import project from '../../package.json' with { type: 'json' };
 import { bundleLimits } from '../support/bundle-limits.ts';
 import { readBundles, runBundle } from '../support/bundles.ts';

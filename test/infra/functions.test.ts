@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
-import { type FunctionDescription, otherFunctions, routes, type Uses } from '../../functions/routes.ts';
+import type { FunctionDescription, Uses } from '../../functions/rights.ts';
+import { routes } from '../../functions/routes.ts';
 import { type TableDescription, type TableName, tables } from '../../functions/tables.ts';
 import { synthesize } from '../support/synthesize.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
-import { otherFunctions, type Route, routes } from '../../functions/routes.ts';
+import { type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
 import { alarms as described } from '../../infra/stack/alarms.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import type { Uses } from '../../functions/routes.ts';
+import type { Uses } from '../../functions/rights.ts';
 import { writeBundle } from '../../infra/stack/bundles.ts';
 import { ServiceFunction } from '../../infra/stack/service-function.ts';
 import { stages } from '../../infra/stack/stages.ts';

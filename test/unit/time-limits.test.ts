@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type FunctionDescription, otherFunctions, type Route, routes } from '../../functions/routes.ts';
+import { otherFunctions } from '../../functions/other-functions.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { type Route, routes } from '../../functions/routes.ts';
 import { timeLimits } from '../../functions/time-limits.ts';
 
 const timeout = ({ timeoutSeconds = timeLimits.function }: FunctionDescription) => timeoutSeconds;

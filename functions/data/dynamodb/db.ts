@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { FunctionDescription } from '../../routes.ts';
+import type { FunctionDescription } from '../../rights.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { requiredEnv } from '../../runtime/env.ts';
 import { type TableName, type TableNames, tables } from '../../tables.ts';

@@ -1,7 +1,9 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recoveryDelaySeconds } from '../../../../functions/data/lifecycle/schedule-recovery.ts';
-import { type FunctionDescription, otherFunctions, routes } from '../../../../functions/routes.ts';
+import { otherFunctions } from '../../../../functions/other-functions.ts';
+import type { FunctionDescription } from '../../../../functions/rights.ts';
+import { routes } from '../../../../functions/routes.ts';
 import { isAllowed } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
 import { delayFactor, type QueueService, startQueueService } from '../../../../infra/local/sqs/queue-service.ts';
