@@ -223,7 +223,7 @@ describe.each(Object.entries(calls))('%s', { concurrent: true }, (name, { perfor
       const isContention = strike.name in contention;
       expect({ ...where, error }).toEqual({ ...where, error: expect.any(Error) });
       // What is lost again and again while nothing changes is no race.
-      const expected = strike.name === 'a lost race' ? 'CorruptData' : 'TooBusy';
+      const expected = strike.name === 'a lost race' ? 'StuckCondition' : 'TooBusy';
       if (isOneTransaction && isContention)
         expect({ ...where, name: error?.name }).toEqual({ ...where, name: expected });
       if (strike.name in failures) {

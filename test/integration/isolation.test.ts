@@ -7,7 +7,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageKey } from '../../functions/data/limits/usage-sums.ts';
-import type { RouteWithToken } from '../../functions/routes.ts';
+import { type RouteWithToken, routes } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { oneOrAll, share } from '../support/depth.ts';
@@ -102,6 +102,15 @@ const places = routesWithToken.flatMap((route) =>
     nobodys,
   })),
 );
+
+it('names a batch or a job of another user wherever the path of a user’s route has one', () => {
+  const isOfUsers = (path: string) => !path.includes('{user_id}') && !path.includes('{lease}');
+  const named = routesWithToken.filter(
+    (route) => /\{(batch|job)_id\}/.test(routes[route].path) && isOfUsers(routes[route].path),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((route) => !places.some((place) => place.route === route))).toEqual([]);
+});
 
 /** An answer without the time of its write. */
 const withoutTimes = ({ body, ...rest }: Awaited<ReturnType<typeof ask>>) => ({
