@@ -36,8 +36,8 @@ export interface QueueDescription {
 }
 
 /**
- * The function that takes a queue's messages, by its name in other-functions.ts. It may
- * serve several queues.
+ * What takes the messages of a queue: a function, by its name in other-functions.ts. It may serve
+ * several queues.
  */
 interface QueueConsumer {
   readonly function: string;

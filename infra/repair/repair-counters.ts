@@ -4,7 +4,7 @@
  * that was restored to another time than the others.
  */
 
-import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
 import type { Db } from '../../functions/data/dynamodb/db.ts';
@@ -12,10 +12,9 @@ import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
 import { addCounts, type Counts } from '../../functions/data/lifecycle/counters.ts';
 import { limitCounterKey } from '../../functions/data/limits/used-of-limits.ts';
 import { rowLimits } from '../../functions/limits.ts';
-import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { projectSubject, userSubject } from '../../functions/schemas/limits.ts';
 import { isCount } from './recount.ts';
-import { readBatch } from './repair-queues.ts';
+import { readBatch, readBatchItems } from './stored-batches.ts';
 
 interface CounterRepair {
   readonly db: Db<'Batches' | 'Counters'>;
@@ -94,23 +93,14 @@ function isSame(before: Item, after: Item): boolean {
 }
 
 /** By subject, what batches count as; unknown where a row of it cannot be read. */
-async function recountCounters({ db: { client, tables }, userId }: CounterRepair) {
+async function recountCounters({ db, userId }: CounterRepair) {
   const sums = new Map<string, Counts>();
   const unknown = new Set<string>();
-  const input = {
-    TableName: tables.Batches,
-    FilterExpression: 'attribute_exists(counted_in_project) OR attribute_exists(jobs_to_come)',
-    ConsistentRead: true,
-  };
-  const ofUser = { KeyConditionExpression: 'user_id = :user', ExpressionAttributeValues: { ':user': userId } };
-  const pages =
-    userId === undefined ? paginateScan({ client }, input) : paginateQuery({ client }, { ...input, ...ofUser });
-  for await (const { Items = [] } of pages) {
-    for (const item of Items) {
-      const row: BatchRow | undefined = readBatch(item);
-      if (row !== undefined) addCounts(sums, row);
-      else for (const subject of [userSubject(item.user_id), projectSubject(item.project_id)]) unknown.add(subject);
-    }
+  const condition = 'attribute_exists(counted_in_project) OR attribute_exists(jobs_to_come)';
+  for await (const item of readBatchItems({ db, userId, condition })) {
+    const row = readBatch(item);
+    if (row !== undefined) addCounts(sums, row);
+    else for (const subject of [userSubject(item.user_id), projectSubject(item.project_id)]) unknown.add(subject);
   }
   const found = [...sums].filter(([subject]) => userId === undefined || subject === userSubject(userId));
   return new Map<string, Counts | 'unknown'>([

@@ -4,7 +4,7 @@
  * that was restored to another time than the others.
  */
 
-import { DeleteCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
 import { commitTask } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
@@ -12,7 +12,8 @@ import type { LifecycleDb } from '../../functions/data/lifecycle/lifecycle-db.ts
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
 import { isBatch, QueueItem } from '../../functions/data/queue/queue-item.ts';
-import { BatchRow } from '../../functions/schemas/batch.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
+import { readBatch, readBatchItems } from './stored-batches.ts';
 
 interface QueueRepair {
   readonly db: LifecycleDb;
@@ -91,20 +92,10 @@ async function readQueueItems({ db: { client, tables }, userId }: QueueRepair): 
 }
 
 /** All batches that workers may take, or might have taken. */
-async function* readQueuedBatches({ db: { client, tables }, userId }: QueueRepair): AsyncGenerator<BatchRow> {
-  const input = {
-    TableName: tables.Batches,
-    FilterExpression: 'attribute_exists(queue_key)',
-    ConsistentRead: true,
-  };
-  const ofUser = { KeyConditionExpression: 'user_id = :user', ExpressionAttributeValues: { ':user': userId } };
-  const pages =
-    userId === undefined ? paginateScan({ client }, input) : paginateQuery({ client }, { ...input, ...ofUser });
-  for await (const { Items = [] } of pages) {
-    for (const item of Items) {
-      const row = readBatch(item);
-      if (row !== undefined) yield row;
-    }
+async function* readQueuedBatches({ db, userId }: QueueRepair): AsyncGenerator<BatchRow> {
+  for await (const item of readBatchItems({ db, userId, condition: 'attribute_exists(queue_key)' })) {
+    const row = readBatch(item);
+    if (row !== undefined) yield row;
   }
 }
 
@@ -115,11 +106,6 @@ async function readBatchOf({ db }: QueueRepair, user_id: string, id: string): Pr
 
 function readItemAt({ db }: QueueRepair, device_type: string, key: string): Promise<Item | undefined> {
   return getItem(db, { table: 'DeviceQueue', key: { device_type, key }, consistent: true });
-}
-
-/** Undefined where the row breaks its schema. */
-export function readBatch(item: Item): BatchRow | undefined {
-  return BatchRow.safeParse(item).data;
 }
 
 function whyWrong(row: BatchRow, item: object | undefined): string | undefined {

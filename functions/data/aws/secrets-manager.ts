@@ -31,8 +31,8 @@ const attempts = 3;
 const attemptMilliseconds = 1_500;
 
 /**
- * The function that calls Secrets Manager, up to three times where it fails. Throws
- * SecretsManagerRefusal for what it refuses, and DependencyFailed.
+ * Calls of Secrets Manager, each tried up to three times. They throw SecretsManagerRefusal for what
+ * it refuses, and DependencyFailed.
  */
 export function secretsManager(): CallSecretsManager {
   const region = requiredEnv('AWS_REGION');
