@@ -79,15 +79,9 @@ export async function batchGet<Used extends TableName>(
   db: Db<Used>,
   { table, keys, ...options }: KeysRead<NoInfer<Used>>,
 ): Promise<Item[]> {
-  return (
-    (
-      await getAll(
-        db,
-        keys.map((key) => ({ table, key })),
-        options,
-      )
-    ).get(table) ?? []
-  );
+  const named = keys.map((key) => ({ table, key }));
+  const items = await getAll(db, named, options);
+  return items.get(table) ?? [];
 }
 
 /**
