@@ -26,7 +26,6 @@ import {
   QueueItem,
 } from './queue-item.ts';
 import { averageTime, batchesPerMinute, countTime, namesOfOldTimes, namesOfTimes } from './queue-times.ts';
-
 import { retryConflicts, updateItem } from './update-item.ts';
 
 /** How many batches a claim looks at in one read: 2 read units. */
