@@ -5,7 +5,7 @@
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
@@ -23,8 +23,6 @@ import { storeWorld, world } from '../support/world.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 const results = await startResultsStore();
 afterAll(async () => {
   await sink.stop();

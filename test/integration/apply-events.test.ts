@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Context, SQSEvent } from 'aws-lambda';
+import type { Context } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
@@ -12,10 +12,12 @@ import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, ownerRows, recountOf, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
 import { allResults } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -31,10 +33,6 @@ beforeAll(async () => {
   sink = await startMessageSink();
   proxy = await startFaultProxy(dynamodbEndpoint);
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
-  vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-  vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-  vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
-  vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
   ({ handler } = await import('../../functions/consumers/apply-events.ts'));
   ({ handler: waitingHandler } = await import('../../functions/consumers/apply-waiting-events.ts'));
 });
@@ -71,31 +69,8 @@ const created = (more: Record<string, unknown> = {}) =>
     ...more,
   });
 
-/** The delivery that the FIFO queue makes of these bodies. */
-function delivery(bodies: readonly unknown[], receiveCount = 1): SQSEvent {
-  return {
-    Records: bodies.map((content) => {
-      const body = typeof content === 'string' ? content : JSON.stringify(content);
-      return {
-        messageId: randomUUID(),
-        receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
-        body,
-        attributes: {
-          ApproximateReceiveCount: String(receiveCount),
-          SentTimestamp: '1740787200000',
-          SenderId: 'AIDAIENQZJOLO23YVJ4VO',
-          ApproximateFirstReceiveTimestamp: '1740787200001',
-          MessageGroupId: (content as { user_id?: string }).user_id ?? 'no owner',
-        },
-        messageAttributes: {},
-        md5OfBody: createHash('md5').update(body).digest('hex'),
-        eventSource: 'aws:sqs',
-        eventSourceARN: 'arn:aws:sqs:eu-west-3:123456789012:events',
-        awsRegion: 'eu-west-3',
-      };
-    }),
-  };
-}
+const delivery = (bodies: readonly unknown[], receiveCount = 1) =>
+  sqsEvent(bodies, { receiveCount, sentAt: 1_740_787_200_000 });
 
 /** Delivers the bodies. Returns the places of the failed ones. */
 async function deliver(
@@ -113,8 +88,8 @@ async function deliver(
     .sort();
 }
 
-const putAside = () => sink.messages.filter(({ queue }) => queue === 'waiting');
-const deadLetters = () => sink.messages.filter(({ queue }) => queue === 'dead-letters');
+const putAside = () => sink.messages.filter(({ queue }) => queue === 'WaitingEvents');
+const deadLetters = () => sink.messages.filter(({ queue }) => queue === 'Events-dead-letters');
 
 /** Delivers messages that were put aside. Returns the places of the failed ones. */
 async function deliverWaiting(messages: readonly SunkMessage[], receiveCount = 1): Promise<number[]> {
@@ -160,13 +135,7 @@ const everything = () => ownerRows(client, tables, user);
 
 /** The line that a function logs during the work. */
 async function logOf(work: () => Promise<unknown>): Promise<Record<string, unknown>> {
-  const lines: string[] = [];
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
-  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-  await work();
-  write.mockRestore();
-  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'FATAL');
-  const [line, ...others] = lines.map((each) => JSON.parse(each));
+  const [line, ...others] = await loggedLines(work);
   expect(others).toEqual([]);
   return line;
 }
@@ -246,7 +215,7 @@ describe('applyEvents', () => {
     expect(await deliver([update, addition, other])).toEqual([]);
     expect((await rows()).batches.map(({ id }) => id)).toEqual([uuid('b', 2)]);
     expect(sink.messages.map(({ queue, body }) => [queue, body])).toEqual(
-      [update, addition].map((each) => ['waiting', JSON.stringify(each)]),
+      [update, addition].map((each) => ['WaitingEvents', JSON.stringify(each)]),
     );
     expect(putAside()[0]?.delaySeconds).toBe(10);
     expect(putAside()[0]?.attributes).toEqual({
@@ -315,7 +284,7 @@ describe('applyEvents', () => {
       event('job.updated', 3, { job_id: uuid('a', 2), status: 'DONE' }),
     ];
     expect(await deliver(others)).toEqual([]);
-    expect(sink.messages).toMatchObject([{ queue: 'waiting', body: JSON.stringify(update) }]);
+    expect(sink.messages).toMatchObject([{ queue: 'WaitingEvents', body: JSON.stringify(update) }]);
     expect(await deliverWaiting(putAside())).toEqual([0]);
     await client.send(new PutCommand({ TableName: tables.Jobs, Item: job }));
     expect(await deliverWaiting(putAside(), 2)).toEqual([]);
@@ -411,7 +380,7 @@ describe('applyEvents', () => {
     const end = () => event('batch.updated', 9, { batch_id: batchId, status: 'TIMED_OUT' });
     /** Ending this number of jobs takes two transactions. */
     const many = 90;
-    const announced = () => sink.messages.filter(({ queue }) => queue === 'unfinished');
+    const announced = () => sink.messages.filter(({ queue }) => queue === 'Recovery');
     const sound = () => soundRows(client, tables, user);
 
     /** Breaks the user's transactions after the first ones. Returns how many there were since. */
@@ -697,7 +666,7 @@ describe('applyEvents', () => {
     proxy.plan(user, { strike: failures['an internal error']!, from: 1, times: 1_000 });
     const sent = created();
     expect(await deliver([sent], queues.Events.maxDeliveries)).toEqual([]);
-    expect(sink.messages).toMatchObject([{ queue: 'dead-letters', groupId: user, body: JSON.stringify(sent) }]);
+    expect(sink.messages).toMatchObject([{ queue: 'Events-dead-letters', groupId: user, body: JSON.stringify(sent) }]);
     expect(sink.messages[0]?.attributes.reason).toMatch(/^[A-Za-z]+: ./);
     expect(sink.messages[0]?.deduplicationId).toBe(sink.messages[0]?.attributes.message_id);
     proxy.plan(user);

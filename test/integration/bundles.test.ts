@@ -7,6 +7,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { gatewayEvent } from '../support/gateway-event.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testClient } from '../support/test-client.ts';
 
 const userId = 'auth0|bundles';
@@ -31,16 +32,7 @@ const done = {
   type: 'job.updated',
   data: { job_id: jobId, results_key: `results/${userId}/1` },
 };
-const messages = {
-  Records: [JSON.stringify(created), JSON.stringify({ ...done, time: '2026-03-01T00:00:01Z' }), 'no event'].map(
-    (body, at) => ({
-      messageId: String(at),
-      body,
-      attributes: { ApproximateReceiveCount: '1' },
-      messageAttributes: {},
-    }),
-  ),
-};
+const messages = sqsEvent([created, { ...done, time: '2026-03-01T00:00:01Z' }, 'no event']);
 
 it('what is deployed works: the bundles serve a batch from its events on', async () => {
   const sink = await startMessageSink();

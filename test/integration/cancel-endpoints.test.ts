@@ -3,7 +3,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { Job } from '../../functions/schemas/job.ts';
@@ -18,8 +18,6 @@ import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const { createBatch, createBatches, recordJobStatus, recordBatchStatus, closeBatch, applyEvents } = writeApi(
@@ -104,7 +102,7 @@ describe('PATCH /api/v2/batches/{batch_id}/cancel', () => {
   it('announces a batch of many jobs before it starts, for the service to complete it', async () => {
     await createBatch(user, newBatch(1, { jobs: jobs(100), open: true }));
     expect((await cancelBatch()).data).toMatchObject({ status: 'CANCELED', jobs_count_per_status: { CANCELED: 100 } });
-    expect(sink.messages).toMatchObject([{ queue: 'unfinished' }]);
+    expect(sink.messages).toMatchObject([{ queue: 'Recovery' }]);
     expect(JSON.parse(sink.messages[0]!.body)).toEqual({ user_id: user, batch_id: batchId });
     await sound();
   });

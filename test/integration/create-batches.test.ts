@@ -35,8 +35,6 @@ import { writeApi } from '../support/write-api.ts';
 const { client, names } = await functionEnvironment();
 const db = testDb(client, names);
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 const writer = writeApi(db);
 const claims = Claims.parse({});

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { countHostCall, maxCallsPerMinute } from '../../functions/data/webhooks/host-limits.ts';
 import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
@@ -10,11 +9,13 @@ import { derivedUuid } from '../../functions/values/uuid.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { startSecrets } from '../support/secrets.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
 import { verify } from '../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -29,9 +30,6 @@ const [sink, results, secrets, receiver] = await Promise.all([
   startSecrets(client, names),
   startWebhookReceiver(),
 ]);
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
-vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
 const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
 const { handler: getStatus } = await import('../../functions/endpoints/batches/get-batch-status.ts');
@@ -67,16 +65,7 @@ async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMess
   };
 }
 
-const recordOf = (body: unknown, messageId = 'message') =>
-  ({
-    messageId,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
-    messageAttributes: {},
-  }) as unknown as SQSRecord;
-
-const deliver = (...bodies: unknown[]) =>
-  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext());
+const deliver = (...bodies: unknown[]) => handler(sqsEvent(bodies, { messageId: (at) => `m${at}` }), lambdaContext());
 
 async function statusOf({ batch_id }: WebhookMessage) {
   const { body } = await getStatus(
@@ -179,7 +168,7 @@ describe('deliverWebhooks', () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
     const sent = await message();
     expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
-    expect(sink.messages).toMatchObject([{ queue: 'webhooks', delaySeconds: 5 }]);
+    expect(sink.messages).toMatchObject([{ queue: 'Webhooks', delaySeconds: 5 }]);
     expect(JSON.parse(sink.messages[0]!.body)).toEqual({ ...sent, attempts: 1 });
     const attempt = await statusOf(sent);
     expect(attempt).toMatchObject({ outcome: 'RETRYING', reason: 'The receiver answered 500.', attempts: 1 });
@@ -200,7 +189,7 @@ describe('deliverWebhooks', () => {
       }
       const [queued] = sink.messages.splice(0);
       waited += queued?.delaySeconds ?? 0;
-      if (queued !== undefined) expect(queued.queue).toBe('webhooks');
+      if (queued !== undefined) expect(queued.queue).toBe('Webhooks');
       next = queued && JSON.parse(queued.body);
       expect(queued?.delaySeconds ?? 0).toBeLessThanOrEqual(900);
     }
@@ -217,13 +206,8 @@ describe('deliverWebhooks', () => {
 
   it('logs who fails, in the fields that the query for operators reads', async () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    const failing = await message();
-    await deliver(failing, await message({ webhook: 'anything' }));
-    const { failing_receivers } = JSON.parse(String(write.mock.lastCall?.[0]));
-    write.mockRestore();
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'FATAL');
+    const [failing, refused] = [await message(), await message({ webhook: 'anything' })];
+    const [{ failing_receivers }] = await loggedLines(() => deliver(failing, refused));
     const { user_id, batch_id } = failing;
     expect(failing_receivers).toEqual([
       {
@@ -320,7 +304,7 @@ describe('deliverWebhooks', () => {
   it('waits for no receiver longer than it has time itself', async () => {
     receiver.answer = () => {};
     const hanging = await message();
-    const delivery = handler({ Records: [recordOf(hanging)] } as SQSEvent, lambdaContext(4_000));
+    const delivery = handler(sqsEvent([hanging]), lambdaContext(4_000));
     expect(await delivery).toEqual({ batchItemFailures: [] });
     expect(await statusOf(hanging)).toMatchObject({ outcome: 'RETRYING', reason: 'No answer within 1 s.' });
   });
@@ -346,7 +330,7 @@ describe('deliverWebhooks', () => {
   it.each(['', 'no JSON', '{}', 'null'])('makes a dead letter of a message that cannot be read: "%s"', async (body) => {
     expect(await deliver(body === '' ? '[]' : body)).toEqual({ batchItemFailures: [] });
     expect(sink.messages).toMatchObject([
-      { queue: 'dead-letters', attributes: { reason: 'The message cannot be read.', message_id: 'm0' } },
+      { queue: 'Webhooks-dead-letters', attributes: { reason: 'The message cannot be read.', message_id: 'm0' } },
     ]);
   });
 

@@ -10,6 +10,7 @@ import type { RouteName } from '../../functions/routes.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import type { GatewayRequest } from '../support/gateway-event.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 
@@ -199,20 +200,13 @@ describe('a claim', () => {
 
   it('writes a line to the log at INFO only where there is a batch to take', async () => {
     const { device_type } = await submit();
-    const level = process.env.AWS_LAMBDA_LOG_LEVEL;
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    await claim(device_type);
-    await device('claimBatch', { path: { device_type }, body: { worker: 'idle' } });
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'DEBUG');
-    await device('claimBatch', { path: { device_type }, body: { worker: 'idle' } });
-    const lines = write.mock.calls.map(([line]) => JSON.parse(String(line)));
-    write.mockRestore();
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', level);
-    expect(lines).toMatchObject([
-      { level: 'INFO', Claims: 1 },
-      { level: 'DEBUG', worker: 'idle' },
-    ]);
+    const claimNothing = () => device('claimBatch', { path: { device_type }, body: { worker: 'idle' } });
+    const lines = await loggedLines(async () => {
+      await claim(device_type);
+      await claimNothing();
+    });
+    expect(lines).toMatchObject([{ level: 'INFO', Claims: 1 }]);
+    expect(await loggedLines(claimNothing, 'DEBUG')).toMatchObject([{ level: 'DEBUG', worker: 'idle' }]);
   });
 
   it('shows a batch’s place in the queue, and the length of it', async () => {

@@ -35,8 +35,6 @@ const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 const results = await startResultsStore();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/recovery`);
 afterAll(async () => {
   await sink.stop();
   await proxy.stop();

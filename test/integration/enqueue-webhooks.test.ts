@@ -1,5 +1,5 @@
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -12,9 +12,6 @@ import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
-vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 const { handler } = await import('../../functions/consumers/enqueue-webhooks.ts');
 afterAll(sink.stop);
 beforeEach(() => {
@@ -93,7 +90,7 @@ describe('enqueueWebhooks', () => {
         { ...common, id, job: null, status: 'DONE', updated_at: batch.updated_at },
       ]),
     );
-    expect(new Set(sink.messages.map(({ queue }) => queue))).toEqual(new Set(['webhooks']));
+    expect(new Set(sink.messages.map(({ queue }) => queue))).toEqual(new Set(['Webhooks']));
     expect(new Set(sent().map((message) => message.id)).size).toBe(3);
   });
 
@@ -176,9 +173,9 @@ describe('enqueueWebhooks', () => {
     expect(await pick(broken, recordOf({ ...jobs[1] }, 2))).toEqual({ batchItemFailures: [] });
     const messages = sink.messages.toSorted((left, right) => (left.queue < right.queue ? -1 : 1));
     expect(messages.map(({ queue, attributes }) => [queue, attributes])).toEqual([
-      ['dead-letters', { reason: 'CorruptData: The row breaks its schema.' }],
-      ['webhooks', {}],
+      ['Webhooks', {}],
+      ['Webhooks-dead-letters', { reason: 'CorruptData: The row breaks its schema.' }],
     ]);
-    expect(JSON.parse(messages[0]!.body).keys.id.S).toBe(jobs[0].id);
+    expect(JSON.parse(messages[1]!.body).keys.id.S).toBe(jobs[0].id);
   });
 });

@@ -6,7 +6,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { eraseBatch, finishErasure } from '../../functions/data/batches/erasures.ts';
@@ -25,17 +24,13 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 const results = await startResultsStore();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-for (const queue of ['RECOVERY', 'WEBHOOKS']) {
-  vi.stubEnv(`${queue}_QUEUE_URL`, `${sink.url}/000000000000/${queue.toLowerCase()}`);
-  vi.stubEnv(`${queue}_DEAD_LETTERS_URL`, `${sink.url}/000000000000/dead-letters`);
-}
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
 afterAll(() => Promise.all([sink.stop(), results.stop()]));
 const handlers = await loadHandlers([
@@ -194,7 +189,7 @@ describe('DELETE /api/v1/batches/{batch_id}', () => {
     expect(Object.values(after.columns).filter(({ batch_id }) => batch_id === batch)).toEqual([]);
     // The callers are still remembered for other batches.
     expect(Object.values(after.columns).filter(({ batch_id }) => batch_id === second.batch)).toHaveLength(3);
-    expect(sink.messages).toMatchObject([{ queue: 'recovery', delaySeconds: 600 }]);
+    expect(sink.messages).toMatchObject([{ queue: 'Recovery', delaySeconds: 600 }]);
 
     const [job] = jobs as [string];
     expect(await call('getResultsLink', { path: { job_id: job } })).toMatchObject({
@@ -285,17 +280,10 @@ describe('what comes after an erasure', () => {
     const sha256 = createHash('sha256').update(content).digest('hex');
     await results.put(`results/${user}/${jobs[5]}/9/${sha256}.json`, content);
     expect(await placesOf(marker)).toHaveLength(1);
-    const Records = sink.messages
-      .filter(({ queue, delaySeconds }) => queue === 'recovery' && delaySeconds === 600)
-      .map(({ body }, at) => ({
-        messageId: String(at),
-        body,
-        attributes: { SentTimestamp: String(Date.now()) },
-        messageAttributes: {},
-      }));
-    expect(await recover({ Records } as unknown as SQSEvent, lambdaContext())).toEqual({
-      batchItemFailures: [],
-    });
+    const bodies = sink.messages
+      .filter(({ queue, delaySeconds }) => queue === 'Recovery' && delaySeconds === 600)
+      .map(({ body }) => body);
+    expect(await recover(sqsEvent(bodies), lambdaContext())).toEqual({ batchItemFailures: [] });
     expect(await placesOf(marker)).toEqual([]);
   });
 
@@ -309,8 +297,7 @@ describe('what comes after an erasure', () => {
     vi.stubEnv('WEBHOOK_KEY_ARN', 'none');
     const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
     sink.messages.length = 0;
-    const Records = [{ messageId: '1', body: JSON.stringify(message), attributes: {} }];
-    expect(await handler({ Records } as unknown as SQSEvent, lambdaContext())).toEqual({ batchItemFailures: [] });
+    expect(await handler(sqsEvent([message]), lambdaContext())).toEqual({ batchItemFailures: [] });
     expect(sink.messages).toEqual([]);
     const late = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
     const key = { user_id: user, batch_id: batch };

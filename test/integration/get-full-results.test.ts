@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { listResultsKeys, readResults } from '../../functions/data/batches/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
@@ -11,6 +11,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { useOwnTimeoutsOfS3 } from '../support/own-time.ts';
@@ -171,14 +172,9 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
     ['an object and more', '{"secret":1},"x":{}'],
   ])('leaves out a document that is %s, and logs its job', async (_, document) => {
     await createBatchOf([{ counter }, document, { counter }]);
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-    const log = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    onTestFinished(() => {
-      log.mockRestore();
-      vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'FATAL');
+    const [line] = await loggedLines(async () => {
+      expect(await dataOf(ask())).toEqual({ [jobId(0)]: { counter }, [jobId(2)]: { counter } });
     });
-    expect(await dataOf(ask())).toEqual({ [jobId(0)]: { counter }, [jobId(2)]: { counter } });
-    const [line] = log.mock.calls.map(([text]) => JSON.parse(String(text)));
     expect(line).toMatchObject({ unreadable_results: 1, jobs: [jobId(1)] });
     expect(line).not.toHaveProperty('missing_results');
   });

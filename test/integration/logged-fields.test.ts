@@ -7,13 +7,15 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { APIGatewayTokenAuthorizerEvent, ScheduledEvent, SQSEvent } from 'aws-lambda';
+import type { APIGatewayTokenAuthorizerEvent, ScheduledEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { queryFields } from '../support/query-fields.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { synthesize } from '../support/synthesize.ts';
 import { audience, issuer, issuerKey, signedToken } from '../support/token-issuer.ts';
 import { workerStack } from '../support/worker-stack.ts';
@@ -41,10 +43,6 @@ beforeAll(async () => {
   const { client, names } = await functionEnvironment();
   const sink = await startMessageSink();
   afterAll(() => sink.stop());
-  vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-  vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-  vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
-  vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
   const key = await issuerKey('ES256', 'a');
   const keys = createServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))).listen(0, '127.0.0.1');
   await once(keys, 'listening');
@@ -52,7 +50,6 @@ beforeAll(async () => {
   vi.stubEnv('ISSUER', issuer);
   vi.stubEnv('AUDIENCE', audience);
   vi.stubEnv('JWKS_URI', `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`);
-  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
   const lists = await import('../../functions/endpoints/batches/list-batches.ts');
   const quizzes = await import('../../functions/endpoints/quizzes/submit-quizzes.ts');
   const authorizer = await import('../../functions/identity/authorizer.ts');
@@ -93,7 +90,6 @@ beforeAll(async () => {
     await expect(failing.handler(event as APIGatewayTokenAuthorizerEvent, lambdaContext())).rejects.toThrow();
   });
   await collect('consumers', async () => {
-    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()), MessageGroupId: userId };
     const early = {
       id: 'e-1',
       type: 'job.updated',
@@ -101,18 +97,12 @@ beforeAll(async () => {
       user_id: userId,
       data: { job_id: randomUUID() },
     };
-    for (const body of ['{}', JSON.stringify(early)]) {
-      const record = { messageId: 'm', body, attributes, messageAttributes: {} };
-      await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
-    }
+    for (const body of ['{}', early]) await consumer.handler(sqsEvent([body]), lambdaContext());
   });
   await collect('recoverBatches', async () => {
     const { handler } = await import('../../functions/consumers/recover-batches.ts');
-    const body = JSON.stringify({ user_id: userId, batch_id: randomUUID() });
-    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now() - 60_000) };
-    const record = { messageId: 'm', body, attributes, messageAttributes: {} };
-    const failing = { ...record, body: JSON.stringify({ user_id: '', batch_id: randomUUID() }) };
-    await handler({ Records: [record, failing] } as unknown as SQSEvent, lambdaContext());
+    const bodies = [userId, ''].map((user_id) => ({ user_id, batch_id: randomUUID() }));
+    await handler(sqsEvent(bodies, { sentAt: Date.now() - 60_000 }), lambdaContext());
   });
 });
 
@@ -121,15 +111,7 @@ beforeAll(async () => {
  * Logs Insights gives them: `faults.0.error.name`.
  */
 async function collect(kind: string, work: () => Promise<void>) {
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
-    addNames(fields[kind]!, '', JSON.parse(String(line)));
-    return true;
-  });
-  try {
-    await work();
-  } finally {
-    write.mockRestore();
-  }
+  for (const line of await loggedLines(work)) addNames(fields[kind]!, '', line);
 }
 
 function addNames(names: Set<string>, prefix: string, value: object) {

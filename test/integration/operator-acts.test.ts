@@ -28,8 +28,6 @@ const later = () =>
     .getMockedSystemTime()!
     .getTime();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 const stack = workerStack(client, names, {
   get now() {

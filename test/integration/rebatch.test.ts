@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { rebatch as rebatchJobs } from '../../functions/data/batches/rebatches.ts';
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import type { BatchWithJobs } from '../../functions/schemas/batch.ts';
@@ -20,8 +20,6 @@ import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const db = testDb(client, names);

@@ -7,7 +7,6 @@
 import { gzipSync } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eraseBatch } from '../../functions/data/batches/erasures.ts';
@@ -45,6 +44,7 @@ import { startResultsStore } from '../support/results-store.ts';
 import { newBatchBody, type RouteCase, routeCases } from '../support/route-cases.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -54,10 +54,7 @@ const db = testDb(client, names);
 
 /** `Table Action` or `Table/index Action`, of each call that was made. */
 const calls = new Set<string>();
-beforeEach(() => {
-  calls.clear();
-  secrets.calls.length = 0;
-});
+beforeEach(forgetCalls);
 
 const recorder = await startPassingServer(dynamodbEndpoint, async ({ headers, body }, pass, answer) => {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
@@ -68,13 +65,6 @@ const sink = await startMessageSink();
 const secrets = await startSecrets(client, names);
 const results = await startResultsStore();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
-vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
-vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
-vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
@@ -103,6 +93,27 @@ function callsOf(operation: string, { TableName, IndexName, RequestItems, Transa
   }
   if (RequestItems !== undefined) return Object.keys(RequestItems).map((name) => `${named(name)} ${operation}`);
   return [`${named(TableName ?? '?')}${IndexName === undefined ? '' : `/${IndexName}`} ${operation}`];
+}
+
+/** What makes a request ready is no call of the function. */
+function forgetCalls() {
+  calls.clear();
+  for (const each of [sink.messages, secrets.calls, results.requests]) each.length = 0;
+}
+
+/** Expects the calls since `forgetCalls`: of the database, and of what is beside it. */
+function expectCalls(uses: Uses) {
+  for (const { queue } of sink.messages) calls.add(`${queue.replace('-dead-letters', '/dead_letters')} SendMessage`);
+  for (const request of results.requests) {
+    if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
+    // Lists of versions, and deletions, are requests for the bucket.
+    if (request === 'GET ') calls.add('ResultsVersions ListBucketVersions');
+    if (request === 'POST ') calls.add('Results DeleteObjectVersion');
+  }
+  for (const call of secrets.calls) {
+    calls.add(call.replace('secretsmanager:', 'WebhookKey ').replace(` ${webhookKeyArn}`, ''));
+  }
+  expect([...calls].sort()).toEqual(listDeclared(uses).sort());
 }
 
 function load(entry: string) {
@@ -321,8 +332,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await client.send(
       new UpdateCommand({ TableName: names.Batches, Key, UpdateExpression, ExpressionAttributeValues }),
     );
-    calls.clear();
-    results.requests.length = 0;
+    forgetCalls();
     yield { userId, path: { batch_id } };
   },
   async *rebatch() {
@@ -350,7 +360,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *getJobStatus() {
     const userId = 'auth0|owner of a job that waits';
     const { jobs = [] } = await worker.create(userId, { device_type: 'BUSY' });
-    calls.clear();
+    forgetCalls();
     yield { userId, path: { job_id: jobs[0]!.id } };
   },
   async *cancelBatchOfUser() {
@@ -487,12 +497,11 @@ async function updateQueue(deviceType: string, UpdateExpression: string, Express
 /** No server listens at its webhook. */
 async function batchWithWebhook(userId: string): Promise<string> {
   await writeApi(db).createBatch(userId, newBatch(1, { webhook: 'http://127.0.0.1:9/' }));
-  calls.clear();
+  forgetCalls();
   return uuid('b', 1);
 }
 
 /** Requests that together make every call that the route's role allows. */
-
 async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   const routeCase = caseOf(name);
   const own = { batches, jobs };
@@ -511,16 +520,11 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
   if ('Columns' in routes[name].uses) await sealBlocks(owner);
-  calls.clear();
+  forgetCalls();
   return [
     ...ofOwner.map((request) => ({ ...request, userId: owner })),
     ...ofNewcomers.map((request) => ({ ...request, userId: name === 'createBatch' ? newcomer : hasBatch })),
   ];
-}
-
-/** Calls of Secrets Manager since the start of the test. */
-function callsOfSecrets(): string[] {
-  return secrets.calls.map((call) => call.replace(`secretsmanager:`, 'WebhookKey ').replace(` ${webhookKeyArn}`, ''));
 }
 
 function caseOf(name: RouteName): Partial<RouteCase> {
@@ -533,8 +537,6 @@ const fromSources = Object.entries<Route>(routes).filter(([, { browserEntry }]) 
 describe.each(fromSources)('%s', (name, { entry, uses }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
-    sink.messages.length = 0;
-    results.requests.length = 0;
     const requests = preparedRequests[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
     for await (const request of requests) {
       const event = gatewayEvent(name as RouteName, request);
@@ -544,28 +546,14 @@ describe.each(fromSources)('%s', (name, { entry, uses }) => {
       const link = results_link ?? url;
       if (link !== undefined) calls.add(callOfLink(link));
     }
-    for (const { queue } of sink.messages) {
-      if (queue === 'unfinished') calls.add('Recovery SendMessage');
-    }
-    for (const request of results.requests) {
-      if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
-      addErasures(request);
-    }
     for (const request of caseOf(name as RouteName).callsWithoutHeads?.({ batches, jobs }) ?? []) {
       const path = request.path?.user_id === undefined ? request.path : { ...request.path, user_id: headless };
       const event = gatewayEvent(name as RouteName, { ...request, userId: headless, ...(path && { path }) });
       expect((await handler(event, lambdaContext())).statusCode).toBe(500);
     }
-    for (const call of callsOfSecrets()) calls.add(call);
-    expect([...calls].sort()).toEqual(listDeclared(uses).sort());
+    expectCalls(uses);
   });
 });
-
-/** Lists of versions, and deletions, are requests for the bucket. */
-function addErasures(request: string) {
-  if (request === 'GET ') calls.add('ResultsVersions ListBucketVersions');
-  if (request === 'POST ') calls.add('Results DeleteObjectVersion');
-}
 
 /** A batch that has ended: old, with tags, a webhook, results, and calls that are remembered. */
 async function endedBatch(userId: string, jobs: number): Promise<string> {
@@ -592,7 +580,6 @@ function callOfLink(link: string): string {
 describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions[name].entry);
-    sink.messages.length = 0;
     const user_id = `auth0|new owner of ${name}`;
     const event = (type: string, second: number, data: object) => ({
       id: `event ${second}`,
@@ -623,31 +610,17 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       event('job.updated', 12, { job_id: uuid('a', 90), status: 'RUNNING' }),
       event('batch.updated', 13, { batch_id: forWorkers, status: 'CANCELED' }),
     ];
-    for (const [index, each] of events.entries()) {
-      const Records = [
-        {
-          messageId: `message ${index}`,
-          body: JSON.stringify(each),
-          attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' },
-          messageAttributes: {},
-        },
-      ];
-      await handler({ Records } as unknown as SQSEvent, lambdaContext());
+    for (const each of events) {
+      await handler(sqsEvent([each]), lambdaContext());
       if (each.data === created) await setQueueKey(user_id, forWorkers, null);
     }
-    for (const { queue } of sink.messages) {
-      const name = { waiting: 'WaitingEvents', unfinished: 'Recovery' }[queue] ?? 'Events/dead_letters';
-      calls.add(`${name} SendMessage`);
-    }
-    if (results.requests.includes(`GET results/${user_id}/1.json`)) calls.add('Results GetObject');
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions[name].uses).sort());
+    expectCalls(otherFunctions[name].uses);
   });
 });
 
 describe('recoverBatches', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.recoverBatches.entry);
-    sink.messages.length = 0;
     const user_id = 'auth0|whose calls died';
     await writeApi(db).createBatches(user_id, [
       newBatch(1, { jobs: [newJob(1)] }),
@@ -664,7 +637,6 @@ describe('recoverBatches', () => {
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
     await makeOld(user_id);
-    const attributes = { ApproximateReceiveCount: '1' };
     const call = { id: 'call', job_ids: [newJob(2).id], errors: null };
     const addition = { id: 'addition', job_ids: [newJob(3).id], errors: null };
     const bodies = [
@@ -685,17 +657,9 @@ describe('recoverBatches', () => {
     bodies.push({ user_id: 'auth0|whose erasure died', batch_id: erasing });
     // Its row is corrupt: it is tried again later.
     await client.send(new PutCommand({ TableName: names.Batches, Item: { user_id, id: uuid('b', 4) } }));
-    const Records = bodies.map((body) => ({
-      ...{ messageId: 'message', body: JSON.stringify(body) },
-      ...{ attributes: { ...attributes, SentTimestamp: String(Date.now()) }, messageAttributes: {} },
-    }));
-    calls.clear();
-    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
-    expect(batchItemFailures).toEqual([]);
-    const queueOf = { unfinished: 'Recovery', 'dead-letters': 'Recovery/dead_letters' } as Record<string, string>;
-    for (const { queue } of sink.messages) calls.add(`${queueOf[queue]} SendMessage`);
-    for (const request of results.requests) addErasures(request);
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.recoverBatches.uses).sort());
+    forgetCalls();
+    expect(await handler(sqsEvent(bodies), lambdaContext())).toEqual({ batchItemFailures: [] });
+    expectCalls(otherFunctions.recoverBatches.uses);
   });
 });
 
@@ -722,9 +686,9 @@ describe('measureQueues', () => {
       });
       await makeOld(user);
     }
-    calls.clear();
+    forgetCalls();
     await handler({}, lambdaContext());
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.measureQueues.uses).sort());
+    expectCalls(otherFunctions.measureQueues.uses);
   });
 });
 
@@ -744,11 +708,10 @@ describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
 describe('enqueueWebhooks', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.enqueueWebhooks.entry);
-    sink.messages.length = 0;
     const user_id = 'auth0|told';
     const webhook = 'http://127.0.0.1:1/';
     await writeApi(db).createBatch(user_id, newBatch(1, { webhook }));
-    calls.clear();
+    forgetCalls();
     const image = (attributes: object) => ({ dynamodb: { NewImage: attributes, SequenceNumber: '1' } });
     const row = {
       user_id: { S: user_id },
@@ -760,10 +723,7 @@ describe('enqueueWebhooks', () => {
     };
     const Records = [image(row), image({ ...row, status: { S: 'LOST' } })];
     expect(await handler({ Records }, lambdaContext())).toEqual({ batchItemFailures: [] });
-    for (const { queue } of sink.messages) {
-      calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
-    }
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.enqueueWebhooks.uses).sort());
+    expectCalls(otherFunctions.enqueueWebhooks.uses);
   });
 });
 
@@ -778,20 +738,18 @@ describe('sealSegments', () => {
       id: uuid('d', seq),
     }));
     await loadList(client, names, { list: batchList, userId, rows, only: new Set() });
-    calls.clear();
+    forgetCalls();
     const Keys = { user_id: { S: userId }, key: { S: 'b#f#0000036' } };
     expect(await handler({ Records: [{ dynamodb: { Keys } }] }, lambdaContext())).toEqual({ batchItemFailures: [] });
     // Lambda sends to the dead letters.
     calls.add('Recovery/dead_letters SendMessage');
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.sealSegments.uses).sort());
+    expectCalls(otherFunctions.sealSegments.uses);
   });
 });
 
 describe('deliverWebhooks', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.deliverWebhooks.entry);
-    sink.messages.length = 0;
-    results.requests.length = 0;
     const results_key = `results/${owner}/webhook.json`;
     await results.put(results_key, { counter: { 0: 1 } });
     const message = {
@@ -806,22 +764,8 @@ describe('deliverWebhooks', () => {
       attempts: 0,
       wait_seconds: 0,
     };
-    const attributes = { SentTimestamp: '1795230000000' };
-    const Records = [message, 'cannot be read'].map((body, at) => ({
-      messageId: String(at),
-      body: JSON.stringify(body),
-      attributes,
-    }));
-    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
-    expect(batchItemFailures).toEqual([]);
-    for (const { queue } of sink.messages) {
-      calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
-    }
-    expect(results.requests).toContain(`GET ${results_key}`);
-    calls.add('Results GetObject');
-    expect([...new Set([...calls, ...callsOfSecrets()])].sort()).toEqual(
-      listDeclared(otherFunctions.deliverWebhooks.uses).sort(),
-    );
+    expect(await handler(sqsEvent([message, 'cannot be read']), lambdaContext())).toEqual({ batchItemFailures: [] });
+    expectCalls(otherFunctions.deliverWebhooks.uses);
   });
 });
 
@@ -830,8 +774,6 @@ describe('rotateWebhookKey', () => {
     const { handler } = await load(otherFunctions.rotateWebhookKey.entry);
     await handler({});
     await secrets.rotate(webhookKeyArn, handler);
-    expect([...new Set([...calls, ...callsOfSecrets()])].sort()).toEqual(
-      listDeclared(otherFunctions.rotateWebhookKey.uses).sort(),
-    );
+    expectCalls(otherFunctions.rotateWebhookKey.uses);
   });
 });

@@ -3,7 +3,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatch, cancelBatches, cancelJobs } from '../../functions/data/batches/cancellations.ts';
 import { addJobs } from '../../functions/data/batches/new-batches.ts';
@@ -18,10 +17,12 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, startFaultProxy } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -29,10 +30,6 @@ const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
-vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/recovery`);
-vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
 afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
 const { handler } = await import('../../functions/consumers/recover-batches.ts');
 
@@ -54,24 +51,13 @@ const count = (rows: readonly { status: string }[], status: string) =>
   rows.filter((row) => row.status === status).length;
 
 /** Delivers a message. Returns the log's line, and whether the message is to be delivered again. */
-async function deliver(content: unknown, receiveCount = 1, sentAt?: number) {
-  const lines: string[] = [];
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
-  const body = typeof content === 'string' ? content : JSON.stringify(content);
-  const attributes = { ApproximateReceiveCount: String(receiveCount), SentTimestamp: String(Date.now()) };
-  const Records = [
-    {
-      messageId: 'a message',
-      body,
-      attributes,
-      messageAttributes: {
-        ...(sentAt !== undefined && { sent_at: { stringValue: String(sentAt), dataType: 'String' } }),
-      },
-    },
-  ];
-  const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
-  write.mockRestore();
-  return { log: JSON.parse(lines[0]!), again: batchItemFailures.length > 0 };
+async function deliver(content: unknown, receiveCount = 1, firstSentAt?: number) {
+  const event = sqsEvent([content], { receiveCount, firstSentAt, messageId: () => 'a message' });
+  let failures = 0;
+  const [log] = await loggedLines(async () => {
+    failures = (await handler(event, lambdaContext())).batchItemFailures.length;
+  });
+  return { log, again: failures > 0 };
 }
 
 describe('recoverBatches', () => {
@@ -96,7 +82,7 @@ describe('recoverBatches', () => {
     expect(await deliver(body)).toMatchObject({ again: false, log: { level: 'ERROR', failed: 0 } });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     expect(sink.messages).toMatchObject([
-      { queue: 'dead-letters', body: text, attributes: { message_id: 'a message' } },
+      { queue: 'Recovery-dead-letters', body: text, attributes: { message_id: 'a message' } },
     ]);
     expect(sink.messages[0]!.attributes.reason).toMatch(/^InvalidInput: ./);
     sink.refusing = true;
@@ -116,7 +102,7 @@ describe('recoverBatches', () => {
     expect(await deliver(message, 1, sentAt)).toMatchObject({ again: false, log });
     const attributes = { sent_at: String(sentAt) };
     const body = JSON.stringify(message);
-    expect(sink.messages).toMatchObject([{ queue: 'recovery', body, attributes, delaySeconds: 60 }]);
+    expect(sink.messages).toMatchObject([{ queue: 'Recovery', body, attributes, delaySeconds: 60 }]);
     sink.refusing = true;
     expect(await deliver(message)).toMatchObject({ again: true, log: { failed: 1 } });
     sink.refusing = false;
@@ -128,7 +114,7 @@ describe('recoverBatches', () => {
       const last = await deliver(message, deliveries, firstSentAt);
       expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
       expect(sink.messages).toMatchObject([
-        { queue: 'dead-letters', attributes: { reason: expect.stringMatching(/^DependencyFailed: ./) } },
+        { queue: 'Recovery-dead-letters', attributes: { reason: expect.stringMatching(/^DependencyFailed: ./) } },
       ]);
     }
     proxy.plan(user);

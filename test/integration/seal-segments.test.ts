@@ -13,6 +13,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadList } from '../support/load-list.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { hang } from '../support/patience.ts';
@@ -129,12 +130,9 @@ describe('sealSegments', () => {
     const [broken, other] = [await newUser('broken'), await newUser('whole')];
     const Item = { user_id: broken, key: 'b#e#0000000', v: 'no bytes' };
     await client.send(new PutCommand({ TableName: names.Columns, Item }));
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-    const log = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    const answer = await handle(record(broken), {}, record(other));
-    const [line] = log.mock.calls.map(([text]) => JSON.parse(String(text)));
-    log.mockRestore();
-    expect(answer).toEqual(failures());
+    const [line] = await loggedLines(async () => {
+      expect(await handle(record(broken), {}, record(other))).toEqual(failures());
+    });
     expect(line).toMatchObject({ level: 'ERROR', messages: 3, failed: 0, sealed_columns: 5 });
     expect(line.faults).toMatchObject([
       { user_id: broken, disposition: 'passed over', error: { name: 'CorruptData' } },

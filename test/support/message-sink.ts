@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { vi } from 'vitest';
+import { queues } from '../../functions/queues.ts';
 
 /** A message that was sent to the sink. */
 export interface SunkMessage {
-  /** The last part of the queue's URL. */
+  /** The name in `queues`; `Events-dead-letters` for dead letters. */
   readonly queue: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -14,7 +16,10 @@ export interface SunkMessage {
   readonly delaySeconds?: number;
 }
 
-/** An SQS endpoint that keeps what is sent to any queue; `refusing` makes it refuse. */
+/**
+ * An SQS endpoint that keeps what is sent to any queue; `refusing` makes it refuse. It sets the
+ * environment: import endpoints after this.
+ */
 export async function startMessageSink() {
   const messages: SunkMessage[] = [];
   const sink = { messages, refusing: false };
@@ -48,6 +53,11 @@ export async function startMessageSink() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv('AWS_ENDPOINT_URL_SQS', url);
+  for (const [name, { environmentVariable, deadLetterVariable }] of Object.entries(queues)) {
+    vi.stubEnv(environmentVariable, `${url}/000000000000/${name}`);
+    vi.stubEnv(deadLetterVariable, `${url}/000000000000/${name}-dead-letters`);
+  }
   return Object.assign(sink, {
     url,
     stop: () => new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections()),
