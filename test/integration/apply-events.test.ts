@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,6 +7,7 @@ import type { handler as Handler } from '../../functions/consumers/apply-events.
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { queues } from '../../functions/queues.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
+import { changeItem } from '../support/change-item.ts';
 import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -561,8 +562,7 @@ describe('applyEvents', () => {
   it('adds no job to a batch that has 20,000', async () => {
     await deliver([created({ open: true })]);
     const Key = { user_id: user, id: batchId };
-    const update = { UpdateExpression: 'SET jobs_count = :n', ExpressionAttributeValues: { ':n': 20_000 } };
-    await client.send(new UpdateCommand({ TableName: tables.Batches, Key, ...update }));
+    await changeItem(client, tables.Batches, { Key, attributes: { jobs_count: 20_000 } });
     const added = event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] });
     expect(await deliver([added, event('batch.updated', 2, { batch_id: batchId, tags: ['on'] })])).toEqual([]);
     expect(await rows()).toMatchObject({ batches: [{ tags: ['on'] }], jobs: [{ id: jobId }] });
@@ -674,10 +674,8 @@ describe('applyEvents', () => {
 
   it('keeps the events of a user whose columns are of another format until a repair has moved them', async () => {
     expect(await deliver([created()])).toEqual([]);
-    const withoutFormat = { UpdateExpression: 'REMOVE #format', ExpressionAttributeNames: { '#format': 'format' } };
-    await client.send(
-      new UpdateCommand({ TableName: tables.Columns, Key: { user_id: user, key: 'j#head' }, ...withoutFormat }),
-    );
+    const Key = { user_id: user, key: 'j#head' };
+    await changeItem(client, tables.Columns, { Key, attributes: { format: undefined } });
     const updates = [
       event('job.updated', 1, { job_id: jobId, status: 'RUNNING' }),
       event('batch.updated', 2, { batch_id: batchId, tags: ['a'] }),

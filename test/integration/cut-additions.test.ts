@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { addJobs } from '../../functions/data/batches/new-batches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
-import type { Claim } from '../../functions/schemas/lease.ts';
 import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
@@ -44,12 +43,6 @@ function addRest(userId: string, batchId: string) {
   return addJobs(db, { userId, idempotencyKey, claims }, { batchId, body: many });
 }
 
-async function claimed(device: string): Promise<Claim> {
-  const claim = await stack.claim(device, 'worker');
-  if (claim === undefined) throw new Error('There was nothing to claim.');
-  return claim;
-}
-
 /** The batch's jobs in their order. Rows, columns and queue agree. */
 async function jobsOf({ device, user }: ReturnType<typeof newNames>) {
   const { batches, jobs } = await soundRows(client, names, user);
@@ -70,7 +63,7 @@ describe('an addition to a batch that has no other jobs', () => {
     expect(await keysInQueue(client, names, whose.device)).toEqual([]);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
     await addRest(whose.user, id);
-    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[0]!.id);
+    expect((await stack.claimed(whose.device)).job.id).toBe((await jobsOf(whose))[0]!.id);
   });
 
   it('is canceled as a whole where it is not, and the next one brings the batch there', async () => {
@@ -81,7 +74,7 @@ describe('an addition to a batch that has no other jobs', () => {
     expect(new Set(cut.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
     await stack.add(whose.user, id, 1);
-    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[cut.length]!.id);
+    expect((await stack.claimed(whose.device)).job.id).toBe((await jobsOf(whose))[cut.length]!.id);
   });
 
   it('holds up jobs that were added after it until it is over', async () => {
@@ -95,7 +88,7 @@ describe('an addition to a batch that has no other jobs', () => {
       expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
       await finish(each);
     }
-    const claim = await claimed(whose.device);
+    const claim = await stack.claimed(whose.device);
     expect(claim.job.id).toBe(last);
     await stack.close(whose.user, id);
     expect(await stack.report(leaseFrom(claim), last)).toEqual(ended);
@@ -106,11 +99,9 @@ describe('an addition to a batch that has no other jobs', () => {
 describe('an addition to a batch at a device', () => {
   /** A batch with two jobs. The device runs the first. */
   async function running() {
-    const whose = newNames();
-    const batch = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 2 });
-    const claim = await claimed(whose.device);
+    const { device, user, batch, lease } = await stack.held({ open: true, jobs: 2 });
     const [first, second] = batch.jobs!.map((job) => job.id) as [string, string];
-    return { whose, id: batch.id, lease: leaseFrom(claim), first, second };
+    return { whose: { device, user }, id: batch.id, lease, first, second };
   }
 
   it('is run once it is complete; the jobs before it are run meanwhile', async () => {
@@ -138,9 +129,9 @@ describe('an addition to a batch at a device', () => {
     // The device has other work, however often it looks at this batch.
     for (let times = 0; times < (deep ? 4 : 2); times++) {
       const other = await stack.create(newNames().user, { device_type: whose.device });
-      expect((await claimed(whose.device)).batch.id).toBe(other.id);
+      expect((await stack.claimed(whose.device)).batch.id).toBe(other.id);
       seconds(61);
-      const again = await claimed(whose.device);
+      const again = await stack.claimed(whose.device);
       expect(again.batch.id).toBe(other.id);
       await stack.report(leaseFrom(again), again.job.id);
       expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
@@ -151,7 +142,7 @@ describe('an addition to a batch at a device', () => {
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
     await finish(cut);
     seconds(6);
-    const claim = await claimed(whose.device);
+    const claim = await stack.claimed(whose.device);
     const all = await jobsOf(whose);
     expect(claim.job.id).toBe(all.at(-1)!.id);
     const ofCall = all.slice(2, -1);
@@ -175,7 +166,7 @@ describe('an addition to a batch at a device', () => {
     // No worker waits for it any more, so it does not time out.
     expect(await stack.batch(whose.user, id)).toMatchObject({ status: 'PENDING', open: true });
     await stack.add(whose.user, id, 1);
-    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose)).at(-1)!.id);
+    expect((await stack.claimed(whose.device)).job.id).toBe((await jobsOf(whose)).at(-1)!.id);
   });
 
   it('that died lets a closed batch end with it', async () => {
@@ -198,7 +189,7 @@ describe('an addition to a batch that waits', () => {
     await addInPart(whose.user, batch.id);
     await stack.cancelJob(whose.user, batch.jobs![0]!.id);
     const other = await stack.create(newNames().user, { device_type: whose.device });
-    const held = await claimed(whose.device);
+    const held = await stack.claimed(whose.device);
     expect(held.batch.id).toBe(other.id);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
     expect((await stack.batch(whose.user, batch.id))!.status).toBe('PENDING');
@@ -220,14 +211,14 @@ describe('an addition to a batch that waits', () => {
     }
     await addRest(whose.user, batch.id);
     seconds(6);
-    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[1]!.id);
+    expect((await stack.claimed(whose.device)).job.id).toBe((await jobsOf(whose))[1]!.id);
   });
 
   it('lets the jobs before it be run', async () => {
     const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
     const cut = await addInPart(whose.user, batch.id);
-    const claim = await claimed(whose.device);
+    const claim = await stack.claimed(whose.device);
     expect(claim.job.id).toBe(batch.jobs![0]!.id);
     await finish(cut);
     expect(await stack.report(leaseFrom(claim), claim.job.id)).toEqual(waits);

@@ -1,6 +1,6 @@
 /** What an operator sets for a device, and what users and workers notice of it. */
 
-import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { estimateNewBatch } from '../../functions/data/batches/new-batch-estimate.ts';
 import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/rows/devices.ts';
@@ -11,6 +11,7 @@ import { Availability } from '../../functions/schemas/device.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { ask } from '../support/ask.ts';
+import { changeItem } from '../support/change-item.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, lambdaContext } from '../support/gateway-event.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -24,12 +25,6 @@ const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 const done = { job: null, done: true, retry_after: null };
 const at = (time: string) => `2026-11-22T${time}.000000Z`;
-
-async function claimed(device: string): Promise<Claim> {
-  const claim = await stack.claim(device, 'worker');
-  if (claim === undefined) throw new Error('There was nothing to claim.');
-  return claim;
-}
 
 const operate = (route: RouteName, request: GatewayRequest) =>
   ask(route, { userId: 'auth0|operator', scope: 'operator', ...request });
@@ -119,7 +114,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     await setMode(device, { windows: [windowNow()] });
     expect(await stack.retryAfter(device)).toBe(reports === 'done' ? 60 : 9);
     await setMode(device, { windows: [] });
-    if (takesBatches) expect((await claimed(device)).batch.id).toBe(batch.id);
+    if (takesBatches) expect((await stack.claimed(device)).batch.id).toBe(batch.id);
     else expect(await stack.retryAfter(device)).toBe(60);
   });
 
@@ -148,7 +143,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const { device, user } = newNames();
     const held = await stack.create(user, { device_type: device, jobs: 2 });
     await stack.create(user, { device_type: device });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     const lease = leaseFrom(claim);
     await setMode(device, { windows: when === '' ? [] : [windowNow()] });
     // A question for the job that runs is answered as before.
@@ -166,7 +161,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     }
     await stack.set(device, { mode: 'OPEN', windows: [] });
     // It has kept its place, before the others.
-    expect((await claimed(device)).batch.id).toBe(held.id);
+    expect((await stack.claimed(device)).batch.id).toBe(held.id);
   });
 
   it('decides how the device is listed, and when', async () => {
@@ -222,10 +217,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
 
 describe('a mode', () => {
   it('that pauses lets an open batch that waits for jobs go, and does not time it out', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    const lease = leaseFrom(claim);
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
     expect(await stack.report(lease, claim.job.id)).toMatchObject({ job: null, done: false });
     await stack.set(device, { mode: 'DRAINING', reason: 'soon' });
     expect(await stack.next(lease)).toMatchObject({ job: null, done: false });
@@ -235,14 +227,12 @@ describe('a mode', () => {
     await stack.add(user, batch.id, 1);
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     await stack.set(device, { mode: 'OPEN' });
-    expect((await claimed(device)).batch.id).toBe(batch.id);
+    expect((await stack.claimed(device)).batch.id).toBe(batch.id);
   });
 
   it('does not keep a batch from its end, nor a worker from what it has', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device });
-    const { job, lease: text } = await claimed(device);
-    const lease = leaseFrom({ lease: text });
+    const { device, user, batch, claim, lease } = await stack.held();
+    const { job } = claim;
     await stack.set(device, { mode: 'PAUSED', reason: 'now' });
     clock.now += 50_000;
     await stack.heartbeat(lease, job.id);
@@ -252,10 +242,8 @@ describe('a mode', () => {
   });
 
   it('leaves a job that lost its worker to a claim after the pause, with the loss counted once', async () => {
-    const { device, user } = newNames();
-    await stack.create(user, { device_type: device });
-    const lost = await claimed(device);
-    await stack.heartbeat(leaseFrom(lost), lost.job.id);
+    const { device, claim: lost, lease } = await stack.held();
+    await stack.heartbeat(lease, lost.job.id);
     await stack.set(device, { mode: 'PAUSED', reason: 'now' });
     clock.now += 61_000;
     expect(await stack.claim(device, 'worker')).toBeUndefined();
@@ -264,7 +252,7 @@ describe('a mode', () => {
     expect([lapsed.length, unclaimed]).toEqual([1, false]);
     await stack.putBack(lapsed[0]!);
     await stack.set(device, { mode: 'OPEN' });
-    expect((await claimed(device)).job.id).toBe(lost.job.id);
+    expect((await stack.claimed(device)).job.id).toBe(lost.job.id);
     expect(await stack.list(device)).toMatchObject([{ position: null, lease: { losses: 1, job_id: lost.job.id } }]);
   });
 });
@@ -309,14 +297,14 @@ describe('a window', () => {
         expect(await stack.retryAfter(device), time).toBe(retryAfter);
         continue;
       }
-      const claim = await claimed(device);
+      const claim = await stack.claimed(device);
       const lease = leaseFrom(claim);
       expect((await stack.report(lease, claim.job.id)).done, time).toBe(false);
       await stack.release(lease);
     }
     // A job that was started right before a window is reported in it.
     clock.now = Date.parse('2026-11-22T12:59:59.999Z');
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     clock.now += 1;
     expect(await stack.report(leaseFrom(claim), claim.job.id)).toEqual(done);
   });
@@ -326,7 +314,7 @@ describe('a window', () => {
     clock.now = Date.parse('2026-11-22T12:58:30Z');
     await stack.set(device, { windows });
     await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
     clock.now = Date.parse('2026-11-22T12:59:59.999Z');
     expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
@@ -350,11 +338,11 @@ describe('max_job_seconds', () => {
     next: async (_, { lease }) => ({ lease, job: (await stack.next(leaseFrom({ lease }))).job! }),
     async 'a release'(device, claim) {
       await stack.release(leaseFrom(claim));
-      return claimed(device);
+      return stack.claimed(device);
     },
     'the next claim, where the worker is silent': async (device) => {
       clock.now += 61_000;
-      return claimed(device);
+      return stack.claimed(device);
     },
     async 'the next claim, where the worker does not stop'(device, claim) {
       let another: Claim | undefined;
@@ -373,7 +361,7 @@ describe('max_job_seconds', () => {
       clock.now += 61_000;
       for (const item of (await stack.measure(device)).lapsed) await stack.putBack(item);
       expect((await stack.measure(device)).lapsed).toEqual([]);
-      return claimed(device);
+      return stack.claimed(device);
     },
   };
 
@@ -382,7 +370,7 @@ describe('max_job_seconds', () => {
     await stack.set(device, { max_job_seconds: 100 });
     const ends = Object.entries(ways);
     const batch = await stack.create(user, { device_type: device, jobs: ends.length + 1 });
-    let holder: Held = await claimed(device);
+    let holder: Held = await stack.claimed(device);
     for (const [at, [name, way]] of ends.entries()) {
       const { lease, job } = holder;
       for (const [seconds, cancel] of [
@@ -412,7 +400,7 @@ describe('max_job_seconds', () => {
     await announceDevice(db, device, { status: 'UP' });
     await stack.set(device, { max_job_seconds: 20 });
     const { id } = await stack.create(user, { device_type: device, jobs: 2 });
-    const { lease } = await claimed(device);
+    const { lease } = await stack.claimed(device);
     if (name === 'releaseLease') {
       expect((await operate(name, { path: { lease }, scope: 'device:*' })).status).toBe(200);
     } else {
@@ -432,20 +420,16 @@ describe('max_job_seconds', () => {
       [60, 80, 60],
     ] as const;
     const batch = await stack.create(user, { device_type: device, jobs: bounds.length });
-    let { lease, job } = await claimed(device);
+    let { lease, job } = await stack.claimed(device);
     for (const [at, [ofDevice, ofBatch, expected]] of bounds.entries()) {
       await stack.set(device, { max_job_seconds: ofDevice ?? null });
       if (ofBatch !== undefined) {
-        const UpdateExpression = 'SET max_job_seconds = :bound';
         const Key = { user_id: user, id: batch.id };
-        const ExpressionAttributeValues = { ':bound': ofBatch };
-        await client.send(
-          new UpdateCommand({ TableName: names.Batches, Key, UpdateExpression, ExpressionAttributeValues }),
-        );
+        await changeItem(client, names.Batches, { Key, attributes: { max_job_seconds: ofBatch } });
       }
       clock.now += 50_000;
       await stack.release(leaseFrom({ lease }));
-      ({ lease, job } = await claimed(device));
+      ({ lease, job } = await stack.claimed(device));
       const { id } = job;
       clock.now += 50_000;
       // It has run for 50 s since it was started anew.
@@ -477,12 +461,12 @@ describe('average_queue_time', () => {
     const create = (open = false) => stack.create(user, { device_type: device, open });
     await create();
     clock.now += 10_000;
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     expect(await average(device)).toBe(10);
     // What is claimed again does not count again.
     clock.now += 30_000;
     await stack.release(leaseFrom(claim));
-    await claimed(device);
+    await stack.claimed(device);
     expect(await average(device)).toBe(10);
     // Jobs that are added move a batch further back; it has waited since it came.
     const open = await create(true);
@@ -490,14 +474,14 @@ describe('average_queue_time', () => {
     clock.now += 20_000;
     await stack.add(user, open.id, 2);
     clock.now += 20_000;
-    await Promise.all([claimed(device), claimed(device)]);
+    await Promise.all([stack.claimed(device), stack.claimed(device)]);
     expect(await average(device)).toBe(30);
     clock.now += 61 * 60_000;
     expect(await average(device)).toBeNull();
     await create();
     clock.now += 2_000;
     // The others have lost their workers.
-    for (let batches = 0; batches < 4; batches++) await claimed(device);
+    for (let batches = 0; batches < 4; batches++) await stack.claimed(device);
     expect(await average(device)).toBe(2);
     const counted = (await stack.clockItem(device))!;
     expect(Object.keys(counted).filter((name) => name.startsWith('w_'))).toHaveLength(1);
@@ -520,7 +504,7 @@ describe('the queue, as operators see it', () => {
       order.map((id, place) => [users[created.findIndex((each) => each.id === id) % 2], place, null]),
     );
     clock.now = Date.now();
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     expect(claim.batch.id).toBe(order[0]);
     const pages = [await list({ limit: 2 }), await list({ limit: 1, offset: 2 }), await list({ limit: 9, offset: 3 })];
     const listed = pages.flatMap(({ data }) => data);
@@ -529,7 +513,7 @@ describe('the queue, as operators see it', () => {
     expect(pages.map(({ pagination }) => pagination.total)).toEqual([4, 4, 4]);
     const lease = { worker: 'worker', expires_at: claim.expires_at, job_id: claim.job.id, losses: 0 };
     expect(listed[0]).toMatchObject({ status: 'RUNNING', lease });
-    for (const id of order.slice(1)) expect((await claimed(device)).batch.id).toBe(id);
+    for (const id of order.slice(1)) expect((await stack.claimed(device)).batch.id).toBe(id);
     expect((await list({ offset: 9 })).data).toEqual([]);
   });
 
@@ -628,7 +612,7 @@ describe('a call that sets a device', () => {
     await set(device, { idle_seconds: 500 });
     clock.now = Date.now();
     await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     const lease = leaseFrom(claim);
     await stack.report(lease, claim.job.id);
     clock.now += 59_000;
@@ -643,9 +627,9 @@ describe('a call that sets a device', () => {
     clock.now = Date.now();
     await set(device, { idle_seconds: 500, max_batch_seconds: 60 });
     await stack.create(user, { device_type: device, open: true });
-    await stack.release(leaseFrom(await claimed(device)));
+    await stack.release(leaseFrom(await stack.claimed(device)));
     await set(device, { idle_seconds: null, max_batch_seconds: null });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     const lease = leaseFrom(claim);
     clock.now += 60_000;
     expect((await stack.report(lease, claim.job.id)).done).toBe(false);

@@ -1,7 +1,7 @@
 /** When batches start, beside what was estimated while they waited. */
 
 import { readFile } from 'node:fs/promises';
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { estimateNewBatch } from '../../functions/data/batches/new-batch-estimate.ts';
 import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
@@ -24,6 +24,7 @@ import {
 } from '../support/replay.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { itemsOfQueue } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables } = await ownTables();
@@ -132,12 +133,7 @@ describe('what is known of a device', () => {
   const measuring = testClient(dynamodbEndpoint);
   const measure = measuredClient(measuring);
   const measured = workerStack(measuring, tables, clock);
-  const itemsOf = async (device: string) => {
-    const KeyConditionExpression = 'device_type = :device';
-    const ExpressionAttributeValues = { ':device': device };
-    const read = { TableName: tables.DeviceQueue, KeyConditionExpression, ExpressionAttributeValues };
-    return (await client.send(new QueryCommand({ ...read, ConsistentRead: true }))).Items ?? [];
-  };
+  const itemsOf = (device: string) => itemsOfQueue(client, tables, device);
   const batchItems = async (device: string) => (await itemsOf(device)).filter(({ key }) => key >= '0');
   const timesOf = async (device: string) =>
     deviceTimes((await itemsOf(device)).find(({ key }) => key === deviceTimesKey));

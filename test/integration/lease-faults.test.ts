@@ -94,10 +94,8 @@ describe.each(rounds.map((round) => ({ round, of: round.map(([name]) => name) })
 
     it('leaves a report to be repeated, which answers what it would have answered', () =>
       strikeEachCall(round, async (struckStack) => {
-        const { device, user } = newNames();
-        const batch = await sound.create(user, { device_type: device, jobs: 2 });
+        const { device, user, batch, lease } = await sound.held({ jobs: 2 });
         const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
-        const lease = leaseFrom((await sound.claim(device, 'worker'))!);
         const interrupted = await struckStack()
           .report(lease, first)
           .catch(() => undefined);
@@ -115,15 +113,12 @@ describe.each(rounds.map((round) => ({ round, of: round.map(([name]) => name) })
 
     it('leaves heartbeats, questions for the next job and releases to be repeated', () =>
       strikeEachCall(round, async (struckStack) => {
-        const { device, user } = newNames();
-        const batch = await sound.create(user, { device_type: device, open: true });
-        const claim = await sound.claim(device, 'worker');
-        const lease = leaseFrom(claim!);
+        const { device, user, batch, claim, lease } = await sound.held({ open: true });
         await struckStack()
-          .heartbeat(lease, claim!.job.id)
+          .heartbeat(lease, claim.job.id)
           .catch(() => undefined);
-        expect(await sound.heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
-        await sound.report(lease, claim!.job.id);
+        expect(await sound.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: false });
+        await sound.report(lease, claim.job.id);
         const { jobs } = await sound.add(user, batch.id, 1);
         await struckStack()
           .next(lease)
@@ -167,10 +162,8 @@ describe('what events change of a batch that a device has', () => {
   const events = writeApi(sound.db);
 
   it('holds: a job that an event has ended is passed over, and its report refused unless it says the same', async () => {
-    const { device, user } = newNames();
-    const batch = await sound.create(user, { device_type: device, jobs: 3 });
+    const { device, user, batch, lease } = await sound.held({ jobs: 3 });
     const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
-    const lease = leaseFrom((await sound.claim(device, 'worker'))!);
     await events.recordJobStatus(user, first, { status: 'ERROR' });
     expect(await sound.heartbeat(lease, first)).toMatchObject({ cancel: true });
     await expect(sound.report(lease, first)).rejects.toThrow(IllegalTransition);
@@ -182,21 +175,17 @@ describe('what events change of a batch that a device has', () => {
   });
 
   it('holds: a batch that an event has ended leaves the queue, and its jobs end', async () => {
-    const { device, user } = newNames();
-    const batch = await sound.create(user, { device_type: device, jobs: 2 });
-    const claim = await sound.claim(device, 'worker');
+    const { device, user, batch, claim, lease } = await sound.held({ jobs: 2 });
     await events.recordBatchStatus(user, batch.id, { status: 'ERROR' });
-    expect(await sound.heartbeat(leaseFrom(claim!), claim!.job.id)).toMatchObject({ cancel: true });
-    await expect(sound.report(leaseFrom(claim!), claim!.job.id)).rejects.toThrow(LeaseLost);
-    expect(await sound.next(leaseFrom(claim!))).toMatchObject({ done: true });
+    expect(await sound.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: true });
+    await expect(sound.report(lease, claim.job.id)).rejects.toThrow(LeaseLost);
+    expect(await sound.next(lease)).toMatchObject({ done: true });
     await expectSound(user, device);
   });
 
   it('holds: jobs that an event adds to an ended batch bring it back into the queue, under another key', async () => {
-    const { device, user } = newNames();
-    const batch = await sound.create(user, { device_type: device, open: true });
-    const claim = await sound.claim(device, 'worker');
-    await sound.report(leaseFrom(claim!), claim!.job.id);
+    const { device, user, batch, claim, lease } = await sound.held({ open: true });
+    await sound.report(lease, claim.job.id);
     await sound.close(user, batch.id);
     expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
     const job = { id: randomUUID(), runs: 5, origin: 'UNKNOWN' as const, parent_id: null, variables: null };
@@ -205,8 +194,8 @@ describe('what events change of a batch that a device has', () => {
     await expectSound(user, device);
     const again = await sound.claim(device, 'another');
     expect(again?.job.id).toBe(job.id);
-    expect(leaseFrom(again!).key).not.toBe(leaseFrom(claim!).key);
-    await expect(sound.report(leaseFrom(claim!), job.id)).rejects.toThrow(LeaseLost);
+    expect(leaseFrom(again!).key).not.toBe(lease.key);
+    await expect(sound.report(lease, job.id)).rejects.toThrow(LeaseLost);
     expect(await sound.report(leaseFrom(again!), job.id)).toMatchObject({ done: true });
     await expectSound(user, device);
   });
@@ -216,18 +205,15 @@ describe('an open batch with a job that is about to be canceled', () => {
   const events = writeApi(sound.db);
 
   it('is timed out only two minutes after the job has ended', async () => {
-    const { device, user } = newNames();
-    const batch = await sound.create(user, { device_type: device, open: true });
-    const claim = await sound.claim(device, 'worker');
-    const lease = leaseFrom(claim!);
-    await events.recordJobStatus(user, claim!.job.id, { status: 'CANCELING' });
+    const { device, user, batch, claim, lease } = await sound.held({ open: true });
+    await events.recordJobStatus(user, claim.job.id, { status: 'CANCELING' });
     for (let asked = 0; asked < 3; asked++) {
       expect(await sound.next(lease)).toMatchObject({ job: null, done: false });
       clock.now += 121_000;
     }
     expect(await sound.next(lease)).toMatchObject({ job: null, done: false });
     expect((await sound.batch(user, batch.id))!.status).toBe('RUNNING');
-    await events.recordJobStatus(user, claim!.job.id, { status: 'CANCELED' });
+    await events.recordJobStatus(user, claim.job.id, { status: 'CANCELED' });
     clock.now += 119_000;
     expect(await sound.next(lease)).toMatchObject({ job: null, done: false });
     clock.now += 2_000;
@@ -293,15 +279,12 @@ describe('a transaction that is at a batch', () => {
   });
 
   it('is waited for by heartbeats, questions for the next job and releases', async () => {
-    const { device, user } = newNames();
-    await sound.create(user, { device_type: device });
-    const claim = await sound.claim(device, 'worker');
-    const lease = leaseFrom(claim!);
-    expect(await conflicting(2).heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
-    expect((await conflicting(2).next(lease)).job?.id).toBe(claim!.job.id);
-    await expect(conflicting(3).heartbeat(lease, claim!.job.id)).rejects.toMatchObject({ status: 429 });
+    const { device, claim, lease } = await sound.held();
+    expect(await conflicting(2).heartbeat(lease, claim.job.id)).toMatchObject({ cancel: false });
+    expect((await conflicting(2).next(lease)).job?.id).toBe(claim.job.id);
+    await expect(conflicting(3).heartbeat(lease, claim.job.id)).rejects.toMatchObject({ status: 429 });
     await conflicting(2).release(lease);
-    expect((await sound.claim(device, 'another'))?.job.id).toBe(claim!.job.id);
+    expect((await sound.claim(device, 'another'))?.job.id).toBe(claim.job.id);
   });
 });
 
@@ -309,9 +292,7 @@ describe('calls that meet', () => {
   it.each(['QueryCommand', 'BatchGetCommand', 'TransactWriteCommand'])(
     'refuse a report whose lease is lost after it was found valid, just before a %s',
     async (name) => {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, jobs: 2 });
-      const lost = await sound.claim(device, 'lost');
+      const { device, user, batch, claim: lost, lease } = await sound.held({ jobs: 2 });
       let isTaken = false;
       const intercepted = interceptedClient(client, async (call: Call) => {
         if (call.name === name && !isTaken) {
@@ -321,7 +302,7 @@ describe('calls that meet', () => {
         }
         return call.send();
       });
-      const report = workerStack(intercepted, names, clock).report(leaseFrom(lost!), lost!.job.id);
+      const report = workerStack(intercepted, names, clock).report(lease, lost.job.id);
       await expect(report).rejects.toThrow(LeaseLost);
       expect(isTaken).toBe(true);
       expect((await sound.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ RUNNING: 1, PENDING: 1 });
@@ -359,16 +340,13 @@ describe('calls that meet', () => {
 
   it('end one job once: reports, cancellations and a claim at the same time', async () => {
     for (let round = 0; round < (deep ? 8 : 4); round++) {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, jobs: 2 });
-      const claim = await sound.claim(device, 'worker');
-      const lease = leaseFrom(claim!);
+      const { device, user, batch, claim, lease } = await sound.held({ jobs: 2 });
       clock.now += 61_000;
       const outcomes = await Promise.allSettled([
-        sound.report(lease, claim!.job.id),
-        sound.report(lease, claim!.job.id),
+        sound.report(lease, claim.job.id),
+        sound.report(lease, claim.job.id),
         sound.claim(device, 'another'),
-        round % 2 === 0 ? sound.cancelJob(user, claim!.job.id) : sound.cancel(user, batch.id),
+        round % 2 === 0 ? sound.cancelJob(user, claim.job.id) : sound.cancel(user, batch.id),
       ]);
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 409 });
@@ -379,11 +357,8 @@ describe('calls that meet', () => {
 
   it('lose no job that is added while its device finds none', async () => {
     for (let round = 0; round < (deep ? 8 : 3); round++) {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, open: true });
-      const claim = await sound.claim(device, 'worker');
-      const lease = leaseFrom(claim!);
-      const [, added] = await Promise.all([sound.report(lease, claim!.job.id), sound.add(user, batch.id, 1)]);
+      const { device, user, batch, claim, lease } = await sound.held({ open: true });
+      const [, added] = await Promise.all([sound.report(lease, claim.job.id), sound.add(user, batch.id, 1)]);
       expect((await sound.next(lease)).job?.id).toBe(added.jobs!.at(-1)!.id);
       await sound.report(lease, added.jobs!.at(-1)!.id);
       // It is timed out, or it gets the job: never both.

@@ -4,12 +4,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { cancelJobs } from '../../functions/data/batches/cancellations.ts';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
+import { changeItem } from '../support/change-item.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { writeAll } from '../support/load-list.ts';
 import { uuid } from '../support/new-batch.ts';
@@ -25,24 +26,16 @@ const seconds = (number: number) => {
   clock.now += number * 1000;
 };
 
-async function claimed(device: string, worker = 'worker'): Promise<Claim> {
-  const claim = await stack.claim(device, worker);
-  if (claim === undefined) throw new Error('There was nothing to claim.');
-  return claim;
-}
-
 /** As `claimed`, by a worker that sends the first heartbeat. */
 async function claimedAndSeen(device: string): Promise<Claim> {
-  const claim = await claimed(device);
+  const claim = await stack.claimed(device);
   await stack.heartbeat(leaseFrom(claim), claim.job.id);
   return claim;
 }
 
 describe('a claim', () => {
   it('gives a batch with its first job, and both are running', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const claim = await claimed(device);
+    const { device, user, batch, claim } = await stack.held({ jobs: 2 });
     expect(claim).toMatchObject({
       expires_at: '2026-11-21T12:01:00.000000Z',
       heartbeat_seconds: 20,
@@ -66,7 +59,7 @@ describe('a claim', () => {
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     await stack.create(user, { device_type: device });
     expect(await stack.claim(`${device} `, 'worker')).toBeUndefined();
-    await claimed(device);
+    await stack.claimed(device);
     expect(await stack.claim(device, 'worker')).toBeUndefined();
   });
 
@@ -75,7 +68,7 @@ describe('a claim', () => {
     const batch = await stack.create(user, { device_type: device, open: true, jobs: 0 });
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     const { jobs } = await stack.add(user, batch.id, 1);
-    expect((await claimed(device)).job.id).toBe(jobs![0]!.id);
+    expect((await stack.claimed(device)).job.id).toBe(jobs![0]!.id);
   });
 
   it('passes over a batch that is canceled, and one whose jobs all are', async () => {
@@ -86,7 +79,7 @@ describe('a claim', () => {
     await stack.cancelJob(user, second.jobs![0]!.id);
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     const { jobs } = await stack.add(user, second.id, 1);
-    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+    expect((await stack.claimed(device)).job.id).toBe(jobs![1]!.id);
   });
 
   it('takes what two claims at once want for one of them, and the next for the other', async () => {
@@ -98,9 +91,8 @@ describe('a claim', () => {
   });
 
   it('goes on to further batches where many are leased', async () => {
-    const { device, user } = newNames();
-    await stack.create(user, { device_type: device });
-    const { key } = leaseFrom(await claimed(device));
+    const { device, user, lease } = await stack.held();
+    const { key } = lease;
     // A page of the queue has 25: others with the same lease come behind the first.
     const { Item } = await client.send(
       new GetCommand({ TableName: names.DeviceQueue, Key: { device_type: device, key } }),
@@ -113,7 +105,7 @@ describe('a claim', () => {
     const batches = [];
     for (let at = 0; at < 3; at++) batches.push(await stack.create(user, { device_type: device }));
     const ids = [];
-    for (let at = 0; at < 3; at++) ids.push((await claimed(device)).batch.id);
+    for (let at = 0; at < 3; at++) ids.push((await stack.claimed(device)).batch.id);
     expect(ids).toEqual(batches.map(({ id }) => id));
     expect(await stack.claim(device, 'worker')).toBeUndefined();
   });
@@ -152,36 +144,28 @@ describe('a batch that is missing', () => {
     const key = { user_id: user, id: missing.id };
     const { Item } = await client.send(new GetCommand({ TableName: names.Batches, Key: key }));
     await client.send(new DeleteCommand({ TableName: names.Batches, Key: key }));
-    expect((await claimed(device)).batch.id).toBe(sound.id);
+    expect((await stack.claimed(device)).batch.id).toBe(sound.id);
     // With one loss more, of either kind, its job would be an error.
-    const item = { device_type: device, key: Item!.queue_key };
-    await client.send(
-      new UpdateCommand({
-        ...{ TableName: names.DeviceQueue, Key: item, UpdateExpression: 'SET losses = :two, unseen_losses = :nine' },
-        ExpressionAttributeValues: { ':two': 2, ':nine': 9 },
-      }),
-    );
+    const Key = { device_type: device, key: Item!.queue_key };
+    await changeItem(client, names.DeviceQueue, { Key, attributes: { losses: 2, unseen_losses: 9 } });
     for (let times = 0; times < 2; times++) {
       await expect(stack.claim(device, 'worker')).rejects.toThrow(CorruptData);
     }
     await client.send(new PutCommand({ TableName: names.Batches, Item: Item! }));
-    expect((await claimed(device)).job.id).toBe(missing.jobs![0]!.id);
+    expect((await stack.claimed(device)).job.id).toBe(missing.jobs![0]!.id);
   });
 });
 
 describe('a batch that has another place than the lease', () => {
   it('is not changed under the lease', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const claim = await claimed(device);
+    const { user, batch, claim, lease } = await stack.held({ jobs: 2 });
     const input = { TableName: names.Batches, Key: { user_id: user, id: batch.id } };
-    const UpdateExpression = 'SET queue_key = :key';
     const other = `0000000000000099.2.2026-11-21T12:00:00.000000Z.${batch.id}`;
     for (const key of [other, null]) {
-      await client.send(new UpdateCommand({ ...input, UpdateExpression, ExpressionAttributeValues: { ':key': key } }));
+      await changeItem(client, names.Batches, { Key: input.Key, attributes: { queue_key: key } });
       const { Item: before } = await client.send(new GetCommand(input));
-      await expect(stack.report(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
-      await expect(stack.next(leaseFrom(claim))).rejects.toThrow(LeaseLost);
+      await expect(stack.report(lease, claim.job.id)).rejects.toThrow(LeaseLost);
+      await expect(stack.next(lease)).rejects.toThrow(LeaseLost);
       expect((await client.send(new GetCommand(input))).Item).toEqual(before);
     }
   });
@@ -189,10 +173,7 @@ describe('a batch that has another place than the lease', () => {
 
 describe('reports', () => {
   it('run the jobs in their order, and end the batch with the last', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 3 });
-    const claim = await claimed(device);
-    const lease = leaseFrom(claim);
+    const { device, user, batch, lease } = await stack.held({ jobs: 3 });
     const ids = batch.jobs!.map(({ id }) => id);
     seconds(1);
     const second = await stack.report(lease, ids[0]!, {
@@ -232,7 +213,7 @@ describe('reports', () => {
     const batch = await stack.create(user, { device_type: device, jobs: times.length });
     const begun = clock.now;
     const since = (start: number, time: string | null | undefined) => (Date.parse(String(time)) - start) / 1000;
-    const { lease, ...claim } = await claimed(device);
+    const { lease, ...claim } = await stack.claimed(device);
     let job: { readonly id: string } | null = claim.job;
     for (const [start, end, expected] of times) {
       // A job begins where it is claimed, or comes with the report of the one before.
@@ -252,9 +233,7 @@ describe('reports', () => {
   });
 
   it('can be repeated, the last one too', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const lease = leaseFrom(await claimed(device));
+    const { batch, lease } = await stack.held({ jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
     const answer = await stack.report(lease, first);
     expect(await stack.report(lease, first)).toEqual(answer);
@@ -266,20 +245,16 @@ describe('reports', () => {
   });
 
   it('name the results that were uploaded under this lease', async () => {
-    const { device, user } = newNames();
-    await stack.create(user, { device_type: device });
-    const claim = await claimed(device);
-    const key = await stack.uploadKey(leaseFrom(claim), claim.job.id, sha256);
+    const { user, claim, lease } = await stack.held();
+    const key = await stack.uploadKey(lease, claim.job.id, sha256);
     expect(key).toBe(`results/${user}/${claim.job.id}/1/${sha256}.json`);
-    await stack.report(leaseFrom(claim), claim.job.id, { status: 'DONE', results: true });
-    expect((await stack.jobRow(leaseFrom(claim), claim.job.id))?.results_key).toBe(key);
+    await stack.report(lease, claim.job.id, { status: 'DONE', results: true });
+    expect((await stack.jobRow(lease, claim.job.id))?.results_key).toBe(key);
   });
 
   it('are refused for jobs that the batch does not have, that do not run, or that ended otherwise', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 3 });
+    const { device, user, batch, lease } = await stack.held({ jobs: 3 });
     const other = await stack.create(user, { device_type: device });
-    const lease = leaseFrom(await claimed(device));
     const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
     for (const unknown of [randomUUID(), other.jobs![0]!.id, batch.id]) {
       await expect(stack.report(lease, unknown)).rejects.toMatchObject({ status: 404 });
@@ -304,7 +279,7 @@ describe('an end', () => {
     const options = { device_type: device, open: true };
     const endOf = async (id: string) => (await stack.batch(user, id))?.end_datetime;
     const [first, second] = [await stack.create(user, options), await stack.create(user, options)];
-    const lease = leaseFrom(await claimed(device));
+    const lease = leaseFrom(await stack.claimed(device));
     await stack.report(lease, first.jobs![0]!.id);
     seconds(1);
     expect(await endOf(first.id)).toBeNull();
@@ -320,29 +295,24 @@ describe('an end', () => {
 
 describe('a lease', () => {
   it('lives as long as heartbeats come', async () => {
-    const { device, user } = newNames();
-    await stack.create(user, { device_type: device });
-    const claim = await claimed(device);
+    const { device, claim, lease } = await stack.held();
     for (let beats = 0; beats < 3; beats++) {
       seconds(50);
-      const { expires_at, cancel } = await stack.heartbeat(leaseFrom(claim), claim.job.id);
+      const { expires_at, cancel } = await stack.heartbeat(lease, claim.job.id);
       expect({ expires_at: Date.parse(expires_at), cancel }).toEqual({ expires_at: clock.now + 60_000, cancel: false });
       expect(await stack.claim(device, 'another')).toBeUndefined();
     }
   });
 
   it('ends a minute after the last one, and the next claim goes on where the device was lost', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 3 });
-    const lost = await claimed(device);
-    await stack.report(leaseFrom(lost), lost.job.id);
+    const { device, user, batch, claim: lost, lease: late } = await stack.held({ jobs: 3 });
+    await stack.report(late, lost.job.id);
     seconds(59);
     expect(await stack.claim(device, 'another')).toBeUndefined();
     seconds(2);
-    const claim = await claimed(device, 'another');
+    const claim = await stack.claimed(device, 'another');
     expect(claim.job.id).toBe(batch.jobs![1]!.id);
-    expect(leaseFrom(claim).fence).toBe(leaseFrom(lost).fence + 1);
-    const late = leaseFrom(lost);
+    expect(leaseFrom(claim).fence).toBe(late.fence + 1);
     await expect(stack.report(late, claim.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.report(late, lost.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.heartbeat(late, claim.job.id)).rejects.toThrow(LeaseLost);
@@ -359,28 +329,24 @@ describe('a lease', () => {
   });
 
   it('that is released can be claimed at once, and is lost', async () => {
-    const { device, user } = newNames();
-    await stack.create(user, { device_type: device });
-    const first = await claimed(device);
-    await stack.release(leaseFrom(first));
-    await stack.release(leaseFrom(first));
-    await expect(stack.report(leaseFrom(first), first.job.id)).rejects.toThrow(LeaseLost);
-    const second = await claimed(device);
+    const { device, claim: first, lease } = await stack.held();
+    await stack.release(lease);
+    await stack.release(lease);
+    await expect(stack.report(lease, first.job.id)).rejects.toThrow(LeaseLost);
+    const second = await stack.claimed(device);
     expect(second.job.id).toBe(first.job.id);
-    await stack.release(leaseFrom(first));
+    await stack.release(lease);
     expect(await stack.heartbeat(leaseFrom(second), second.job.id)).toMatchObject({ cancel: false });
   });
 
   it('that is released leaves nothing that runs', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const first = await claimed(device);
+    const { device, user, batch, claim: first, lease } = await stack.held({ jobs: 2 });
     seconds(5);
-    await stack.release(leaseFrom(first));
+    await stack.release(lease);
     const waiting = { status: 'PENDING', start_datetime: null, queue_position: 0 };
     expect(await stack.queued(user, batch.id)).toMatchObject(waiting);
     expect(await stack.job(user, first.job.id)).toMatchObject({ status: 'PENDING', start_timestamp: null });
-    const second = await claimed(device);
+    const second = await stack.claimed(device);
     const { start_datetime } = (await stack.batch(user, batch.id))!;
     expect(Date.parse(start_datetime!)).toBe(clock.now);
     await stack.report(leaseFrom(second), second.job.id);
@@ -389,7 +355,7 @@ describe('a lease', () => {
     expect(await stack.queued(user, batch.id)).toMatchObject({ ...waiting, start_datetime });
     expect((await stack.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ PENDING: 1, DONE: 1 });
     expect(await recountOf(client, names, user)).toEqual([]);
-    const third = await claimed(device);
+    const third = await stack.claimed(device);
     expect((await stack.report(leaseFrom(third), third.job.id)).done).toBe(true);
   });
 
@@ -415,14 +381,12 @@ describe('a lease', () => {
   });
 
   it.each(['the look', 'the transaction'])('that ran out lives on where a heartbeat came before %s', async (moment) => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device });
-    const claim = await claimed(device);
+    const { device, user, batch, claim, lease } = await stack.held();
     seconds(61);
     const { lapsed } = await stack.measure(device);
     let isDue = true;
     const beat = async () => {
-      if (isDue) await stack.heartbeat(leaseFrom(claim), claim.job.id);
+      if (isDue) await stack.heartbeat(lease, claim.job.id);
       isDue = false;
     };
     const late = interceptedClient(client, async (call) => {
@@ -433,7 +397,7 @@ describe('a lease', () => {
     await workerStack(late, names, clock).putBack(lapsed[0]!);
     expect(isDue).toBe(false);
     expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
-    expect((await stack.report(leaseFrom(claim), claim.job.id)).done).toBe(true);
+    expect((await stack.report(lease, claim.job.id)).done).toBe(true);
   });
 
   it('that is lost three times on one job makes the job an error, and the batch goes on', async () => {
@@ -464,10 +428,10 @@ describe('a lease', () => {
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
     for (let claims = 0; claims < 10; claims++) {
-      expect((await claimed(device)).job.id).toBe(first);
+      expect((await stack.claimed(device)).job.id).toBe(first);
       seconds(61);
     }
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     expect(claim.job.id).toBe(second);
     expect(await stack.job(user, first)).toMatchObject({
       status: 'ERROR',
@@ -476,7 +440,7 @@ describe('a lease', () => {
     // The second job has a count of its own, and so have the workers that were seen.
     for (let claims = 1; claims < 9; claims++) {
       seconds(61);
-      expect((await claimed(device)).job.id).toBe(second);
+      expect((await stack.claimed(device)).job.id).toBe(second);
     }
     for (let losses = 0; losses < 3; losses++) {
       seconds(61);
@@ -510,10 +474,8 @@ describe('a lease', () => {
   });
 
   it('counts as lost while it runs the job that came with a report', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const claim = await claimed(device);
-    await stack.report(leaseFrom(claim), claim.job.id);
+    const { device, user, batch, claim, lease } = await stack.held({ jobs: 2 });
+    await stack.report(lease, claim.job.id);
     seconds(61);
     for (let losses = 1; losses < 3; losses++) {
       await claimedAndSeen(device);
@@ -527,12 +489,12 @@ describe('a lease', () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     // More often than a job may lose its worker.
-    for (let releases = 0; releases < 4; releases++) await stack.release(leaseFrom(await claimed(device)));
+    for (let releases = 0; releases < 4; releases++) await stack.release(leaseFrom(await stack.claimed(device)));
     for (let losses = 0; losses < 2; losses++) {
       await claimedAndSeen(device);
       seconds(61);
     }
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
     for (let losses = 0; losses < 2; losses++) {
       seconds(61);
@@ -541,30 +503,26 @@ describe('a lease', () => {
   });
 
   it('names the owner: with another name it is none', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device });
-    const claim = await claimed(device);
-    const forged = { ...leaseFrom(claim), userId: 'auth0|somebody' };
+    const { user, batch, claim, lease } = await stack.held();
+    const forged = { ...lease, userId: 'auth0|somebody' };
     await expect(stack.report(forged, claim.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.heartbeat(forged, null)).rejects.toThrow(LeaseLost);
     await expect(stack.uploadKey(forged, claim.job.id, sha256)).rejects.toThrow(LeaseLost);
     await expect(stack.next(forged)).rejects.toThrow(LeaseLost);
     await stack.release(forged);
-    expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: false });
+    expect(await stack.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: false });
     expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
   });
 });
 
 describe('a cancellation', () => {
   it('is heard by the next heartbeat, and stays', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 2 });
-    const claim = await claimed(device);
+    const { device, user, batch, claim, lease } = await stack.held({ jobs: 2 });
     await stack.cancel(user, batch.id);
-    expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: true });
-    await expect(stack.report(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
-    await expect(stack.uploadKey(leaseFrom(claim), claim.job.id, sha256)).rejects.toThrow(LeaseLost);
-    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: true });
+    await expect(stack.report(lease, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(lease, claim.job.id, sha256)).rejects.toThrow(LeaseLost);
+    expect(await stack.next(lease)).toEqual({ job: null, done: true, retry_after: null });
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'CANCELED' });
     expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'CANCELED' });
     seconds(61);
@@ -574,10 +532,7 @@ describe('a cancellation', () => {
 
 describe('an open batch', () => {
   it('stays with its device, which waits for jobs', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    const lease = leaseFrom(claim);
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
     expect(await stack.report(lease, claim.job.id)).toEqual({ job: null, done: false, retry_after: 2 });
     for (let asked = 0; asked < 2; asked++) {
       seconds(45);
@@ -599,15 +554,13 @@ describe('an open batch', () => {
   });
 
   it('that waits for two minutes is timed out by its device', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    await stack.report(leaseFrom(claim), claim.job.id);
+    const { user, batch, claim, lease } = await stack.held({ open: true });
+    await stack.report(lease, claim.job.id);
     seconds(119);
-    await stack.heartbeat(leaseFrom(claim), null);
-    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
+    await stack.heartbeat(lease, null);
+    expect(await stack.next(lease)).toMatchObject({ done: false });
     seconds(2);
-    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.next(lease)).toEqual({ job: null, done: true, retry_after: null });
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT', open: false });
     expect(await stack.batch(user, batch.id)).toMatchObject({ device_status: 'No job came for 120 s.' });
     await expect(stack.add(user, batch.id, 1)).rejects.toMatchObject({
@@ -617,10 +570,8 @@ describe('an open batch', () => {
   });
 
   it('that lost its device while it waited waits outside the queue, and has another with its next job', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    await stack.report(leaseFrom(claim), claim.job.id);
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
+    await stack.report(lease, claim.job.id);
     seconds(61);
     expect(await stack.claim(device, 'another')).toBeUndefined();
     expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
@@ -628,7 +579,7 @@ describe('an open batch', () => {
     expect(await stack.claim(device, 'another')).toBeUndefined();
     const { jobs } = await stack.add(user, batch.id, 1);
     expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 0 });
-    const again = await claimed(device, 'another');
+    const again = await stack.claimed(device, 'another');
     expect(again.job.id).toBe(jobs![1]!.id);
     await stack.report(leaseFrom(again), again.job.id);
     seconds(121);
@@ -637,50 +588,45 @@ describe('an open batch', () => {
   });
 
   it('that waits for a call under way leaves its device, and is put back by that alone', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    await stack.report(leaseFrom(claim), claim.job.id);
-    await stack.next(leaseFrom(claim));
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
+    await stack.report(lease, claim.job.id);
+    await stack.next(lease);
     await stack.add(user, batch.id, 1);
-    const input = { TableName: names.Batches, Key: { user_id: user, id: batch.id } };
-    const ExpressionAttributeValues = { ':calls': [{ id: 'call', from: 1 }] };
-    const UpdateExpression = 'SET pending_calls = :calls';
-    await client.send(new UpdateCommand({ ...input, UpdateExpression, ExpressionAttributeValues }));
+    const setCalls = (pending_calls?: object[]) =>
+      changeItem(client, names.Batches, { Key: { user_id: user, id: batch.id }, attributes: { pending_calls } });
+    await setCalls([{ id: 'call', from: 1 }]);
     seconds(121);
-    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.next(lease)).toEqual({ job: null, done: true, retry_after: null });
     expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 0 });
     expect(await stack.claim(device, 'another')).toBeUndefined();
     seconds(6);
     expect((await stack.measure(device)).lapsed).toEqual([]);
-    await client.send(new UpdateCommand({ ...input, UpdateExpression: 'REMOVE pending_calls' }));
-    expect((await claimed(device, 'another')).batch.id).toBe(batch.id);
+    await setCalls();
+    expect((await stack.claimed(device, 'another')).batch.id).toBe(batch.id);
   });
 
   it('that is released while it waits leaves the queue until it has a job', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
-    await stack.report(leaseFrom(claim), claim.job.id);
-    await stack.release(leaseFrom(claim));
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
+    await stack.report(lease, claim.job.id);
+    await stack.release(lease);
     expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     const { jobs } = await stack.add(user, batch.id, 1);
-    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+    expect((await stack.claimed(device)).job.id).toBe(jobs![1]!.id);
   });
 
   it('is under no earlier lease when it comes back to the key that it had', async () => {
     const { device, user } = newNames();
     await stack.create(user, { device_type: device });
     const batch = await stack.create(user, { device_type: device, open: true, priority: 'HIGH' });
-    await claimed(device);
-    const claim = await claimed(device);
+    await stack.claimed(device);
+    const claim = await stack.claimed(device);
     const lease = leaseFrom(claim);
     expect(claim.batch.id).toBe(batch.id);
     await stack.report(lease, claim.job.id);
     await stack.release(lease);
     await stack.add(user, batch.id, 1);
-    const again = leaseFrom(await claimed(device));
+    const again = leaseFrom(await stack.claimed(device));
     expect(again.key).toBe(lease.key);
     expect(again.fence).toBeGreaterThan(lease.fence);
     await expect(stack.next(lease)).rejects.toThrow(LeaseLost);
@@ -691,7 +637,7 @@ describe('an open batch', () => {
     await stack.announce(device, { idle_seconds: 600 });
     await stack.announce(device, { max_batch_seconds: 900 });
     const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
     seconds(599);
     expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
@@ -709,7 +655,7 @@ describe('an open batch', () => {
       const { device, user } = newNames();
       await stack.announce(device, { max_batch_seconds: 900 });
       const batch = await stack.create(user, { device_type: device, open: true, jobs: by === 'report' ? 3 : 1 });
-      const claim = await claimed(device);
+      const claim = await stack.claimed(device);
       const lease = leaseFrom(claim);
       const other = await stack.create(`${user} other`, { device_type: device });
       if (by === 'next') await stack.report(lease, claim.job.id);
@@ -723,9 +669,9 @@ describe('an open batch', () => {
       const { jobs } = await stack.add(user, batch.id, 1);
       await expect(stack.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
       expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 1 });
-      const next = await claimed(device);
+      const next = await stack.claimed(device);
       expect(next.batch.id).toBe(other.id);
-      const again = await claimed(device);
+      const again = await stack.claimed(device);
       expect(again).toMatchObject({ batch: { id: batch.id }, job: { id: jobs![1]!.id } });
       expect(leaseFrom(again).fence).toBeGreaterThan(lease.fence);
       expect(await recountOf(client, names, user)).toEqual([]);
@@ -736,7 +682,7 @@ describe('an open batch', () => {
     const { device, user } = newNames();
     await stack.announce(device, { idle_seconds: 600, max_batch_seconds: 900 });
     const batch = await stack.create(user, { device_type: device, open: true });
-    const claim = await claimed(device);
+    const claim = await stack.claimed(device);
     seconds(890);
     await stack.report(leaseFrom(claim), claim.job.id);
     expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
@@ -744,6 +690,6 @@ describe('an open batch', () => {
     expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: true });
     expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
     const { jobs } = await stack.add(user, batch.id, 1);
-    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+    expect((await stack.claimed(device)).job.id).toBe(jobs![1]!.id);
   });
 });

@@ -1,7 +1,7 @@
 /** Limits where creations meet them: never one too many, and no other user pays for it. */
 
 import { randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellations.ts';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
@@ -15,6 +15,7 @@ import type { CreateBatchRequest } from '../../functions/schemas/batch-request.t
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { Limits } from '../../functions/schemas/limits.ts';
 import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
+import { changeItem } from '../support/change-item.ts';
 import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -131,13 +132,10 @@ describe('a limit of what has not ended', () => {
     const body = request(3, { project_id });
     const before = [await ask(userId, body), await ask(userId, body)];
     // The first was created by a release that had one of the limits.
-    const set = (TableName: string, Key: object, UpdateExpression: string, value: unknown) =>
-      client.send(
-        new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues: { ':value': value } }),
-      );
-    const [Key, known] = [{ user_id: userId, id: before[0].id }, 'max_unfinished_batches'];
-    await set(tables.Batches, Key, 'SET counted_in_project = :value', [known]);
-    await set(tables.Counters, limitCounterKey(subject), `SET rev = :value, ${known} = :value`, 1);
+    const Key = { user_id: userId, id: before[0].id };
+    await changeItem(client, tables.Batches, { Key, attributes: { counted_in_project: ['max_unfinished_batches'] } });
+    const attributes = { rev: 1, max_unfinished_batches: 1 };
+    await changeItem(client, tables.Counters, { Key: limitCounterKey(subject), attributes });
     await limit(subject, { max_unfinished_jobs: 3 });
     const counted = await ask(userId, body);
     for (const batches of [2, 1, 1]) {

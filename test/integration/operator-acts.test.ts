@@ -1,7 +1,6 @@
 /** What operators do to the batches of users: whole answers, at random moments, after crashes. */
 
 import { randomUUID } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operators/operator-acts.ts';
@@ -16,6 +15,7 @@ import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { testDb } from '../support/test-db.ts';
+import { itemsOfQueue } from '../support/user-clocks.ts';
 import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
@@ -62,19 +62,12 @@ const stored = () => ownerRows(client, names, user);
 
 /** The device's queue, and the user's clock for it. */
 async function queueAndClock() {
-  const [{ Items = [] }, columns] = await Promise.all([
-    client.send(
-      new QueryCommand({
-        TableName: names.DeviceQueue,
-        KeyConditionExpression: 'device_type = :type',
-        ExpressionAttributeValues: { ':type': device },
-        ConsistentRead: true,
-      }),
-    ),
+  const [items, columns] = await Promise.all([
+    itemsOfQueue(client, names, device),
     itemsOfOwner(client, names.Columns, user),
   ]);
   return {
-    items: Items.filter(({ key }) => !key.startsWith('!')),
+    items: items.filter(({ key }) => !key.startsWith('!')),
     clock: columns.find(({ key }) => key === `clock#${device}`)?.clocks,
   };
 }

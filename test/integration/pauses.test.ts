@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 import { deep } from '../support/depth.ts';
@@ -12,6 +12,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { seed } from '../support/seed.ts';
+import { itemsOfQueue } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables: names } = await ownTables();
@@ -21,14 +22,7 @@ const pause = { mode: 'PAUSED', reason: 'calibration' };
 
 /** Each batch in the queue with its lease, if a worker has it, and each job with its status. */
 async function readState(device: string) {
-  const { Items: items = [] } = await client.send(
-    new QueryCommand({
-      TableName: names.DeviceQueue,
-      KeyConditionExpression: 'device_type = :type',
-      ExpressionAttributeValues: { ':type': device },
-      ConsistentRead: true,
-    }),
-  );
+  const items = await itemsOfQueue(client, names, device);
   const { Items: jobs = [] } = await client.send(new ScanCommand({ TableName: names.Jobs, ConsistentRead: true }));
   return {
     leases: items.flatMap(({ key, fence, lease_until, put_back, job_id }) =>

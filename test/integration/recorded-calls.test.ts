@@ -6,7 +6,7 @@
 
 import { gzipSync } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eraseBatch } from '../../functions/data/batches/erasures.ts';
@@ -19,7 +19,6 @@ import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
-import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import { rowLimits } from '../../functions/limits.ts';
@@ -28,6 +27,7 @@ import type { Uses } from '../../functions/rights.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { changeItem } from '../support/change-item.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -46,6 +46,7 @@ import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { sqsEvent } from '../support/sqs-event.ts';
 import { testDb } from '../support/test-db.ts';
+import { keysInQueue } from '../support/user-clocks.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -229,15 +230,8 @@ beforeAll(async () => {
 
 /** Makes a batch one that workers may take, and that counts in its project. */
 function setQueueKey(user_id: string, id: string, key: string | null) {
-  const UpdateExpression = 'SET queue_key = :key, counted_in_project = :limits';
-  return client.send(
-    new UpdateCommand({
-      TableName: names.Batches,
-      Key: { user_id, id },
-      UpdateExpression,
-      ExpressionAttributeValues: { ':key': key, ':limits': rowLimits },
-    }),
-  );
+  const attributes = { queue_key: key, counted_in_project: rowLimits };
+  return changeItem(client, names.Batches, { Key: { user_id, id }, attributes });
 }
 
 /** Seals all blocks of a user, as if there were summaries of them. */
@@ -326,12 +320,8 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const userId = 'auth0|whose batch is erased';
     const batch_id = await endedBatch(userId, 2);
     // Its end is lost: it gets one, and is counted.
-    const UpdateExpression = 'SET end_datetime = :none REMOVE reported';
-    const Key = { user_id: userId, id: batch_id };
-    const ExpressionAttributeValues = { ':none': null };
-    await client.send(
-      new UpdateCommand({ TableName: names.Batches, Key, UpdateExpression, ExpressionAttributeValues }),
-    );
+    const attributes = { end_datetime: null, reported: undefined };
+    await changeItem(client, names.Batches, { Key: { user_id: userId, id: batch_id }, attributes });
     forgetCalls();
     yield { userId, path: { batch_id } };
   },
@@ -407,7 +397,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await worker.create(user, { device_type });
     // The first batch ends by this claim, which takes the second.
     await worker.claim(device_type, 'lost');
-    await updateQueue(device_type, 'SET losses = :three, lease_until = :one', { ':three': 3, ':one': 1 });
+    await updateQueue(device_type, { losses: 3, lease_until: 1 });
     await worker.create(user, { device_type });
     await makeOld(user);
     const claim = { userId: 'device', scope: 'device:*', body: { worker: 'worker' } };
@@ -442,7 +432,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const { jobs } = await worker.add(user, batch.id, 1);
     yield request(first);
     await worker.report(lease, jobs![1]!.id);
-    await updateQueue(lease.deviceType, 'SET idle_since = :one', { ':one': 1 });
+    await updateQueue(lease.deviceType, { idle_since: 1 });
     yield request(first);
     yield request(first);
     yield* heldForLong('nextJob for long');
@@ -454,7 +444,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield request(first);
     // A job that has run for too long ends.
     const long = await leased('releaseLease after long', {});
-    await updateQueue(long.lease.deviceType, 'SET job_until = :one, max_job_seconds = :one', { ':one': 1 });
+    await updateQueue(long.lease.deviceType, { job_until: 1, max_job_seconds: 1 });
     yield long.request(long.first);
     // A batch that waits for jobs leaves the queue.
     const open = await leased('releaseLease of an open batch', { open: true });
@@ -468,29 +458,14 @@ async function* heldForLong(name: string) {
   const { user, batch, first, lease, request } = await leased(name, { open: true });
   if (name.startsWith('nextJob')) await worker.report(lease, first);
   await worker.add(user, batch.id, 1);
-  await updateQueue(lease.deviceType, 'SET held_since = :one', { ':one': 1 });
+  await updateQueue(lease.deviceType, { held_since: 1 });
   yield request(first, { status: 'DONE' });
 }
 
 /** Changes all batches in a device's queue. */
-async function updateQueue(deviceType: string, UpdateExpression: string, ExpressionAttributeValues: object) {
-  const queued = await client.send(
-    new QueryCommand({
-      TableName: names.DeviceQueue,
-      KeyConditionExpression: 'device_type = :type AND #key >= :first',
-      ExpressionAttributeNames: { '#key': 'key' },
-      ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey },
-    }),
-  );
-  for (const { device_type, key } of queued.Items ?? []) {
-    await client.send(
-      new UpdateCommand({
-        TableName: names.DeviceQueue,
-        Key: { device_type, key },
-        UpdateExpression,
-        ExpressionAttributeValues: { ...ExpressionAttributeValues },
-      }),
-    );
+async function updateQueue(deviceType: string, attributes: Readonly<Record<string, unknown>>) {
+  for (const key of await keysInQueue(client, names, deviceType)) {
+    await changeItem(client, names.DeviceQueue, { Key: { device_type: deviceType, key }, attributes });
   }
 }
 
@@ -670,9 +645,9 @@ describe('measureQueues', () => {
     const [runs, waits] = [await leased('measureQueues', {}), await leased('measureQueues of another', { open: true })];
     await worker.report(waits.lease, waits.first);
     const long = await leased('measureQueues after long', {});
-    await updateQueue(long.lease.deviceType, 'SET job_until = :one, max_job_seconds = :one', { ':one': 1 });
+    await updateQueue(long.lease.deviceType, { job_until: 1, max_job_seconds: 1 });
     for (const { user, lease } of [runs, waits, long]) {
-      await updateQueue(lease.deviceType, 'SET lease_until = :one', { ':one': 1 });
+      await updateQueue(lease.deviceType, { lease_until: 1 });
       await putDevice(
         client,
         names,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
 import { repairQueues } from '../../infra/repair/repair-queues.ts';
+import { changeItem } from '../support/change-item.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -19,15 +20,8 @@ async function freshStack() {
   const user = 'auth0|ada';
   const [waiting, running, ended] = [await stack.create(user), await stack.create(user), await stack.create(user)];
   await stack.cancel(user, ended!.id);
-  const rowOf = (id: string) => ({ TableName: tables.Batches, Key: { user_id: user, id } });
-  const setKey = (id: string, key: string | null) =>
-    client.send(
-      new UpdateCommand({
-        ...rowOf(id),
-        UpdateExpression: 'SET queue_key = :key',
-        ExpressionAttributeValues: { ':key': key },
-      }),
-    );
+  const setKey = (id: string, queue_key: string | null) =>
+    changeItem(client, tables.Batches, { Key: { user_id: user, id }, attributes: { queue_key } });
   const claim = async () => (await stack.claim('FRESNEL', 'worker'))!;
   const repair = (fix: boolean, userId?: string) => repairQueues({ db: stack.db, fix, userId });
   return { tables, stack, user, waiting, running, ended, setKey, claim, repair };

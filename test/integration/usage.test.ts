@@ -1,6 +1,6 @@
 /** What users have used, as workers, users and events leave it, and who may see it. */
 
-import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { countShots } from '../../functions/data/leases/count-shots.ts';
@@ -9,6 +9,7 @@ import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts'
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { ask } from '../support/ask.ts';
+import { changeItem } from '../support/change-item.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
@@ -284,7 +285,7 @@ describe('a repair of usage', () => {
   const repairOf = (userId: string, by = client) => repairUser({ db: testDb(by, names), userId }, { fix: true });
 
   /** A user with a job that has ended. The user's sums were changed by hand. */
-  async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
+  async function spoiled(attributes: object = { shots: 7, rev: 7 }) {
     const { user } = newNames();
     await events.createBatch(
       user,
@@ -293,10 +294,8 @@ describe('a repair of usage', () => {
     await events.recordJobStatus(user, newJob(1).id, { status: 'DONE' });
     const [item] = await usageItems(client, names.Usage, user);
     const { month, key } = item!;
-    const ExpressionAttributeValues = UpdateExpression.includes(':wrong') ? { ':wrong': 7 } : undefined;
     const Key = { month, key };
-    const spoil = () =>
-      client.send(new UpdateCommand({ TableName: names.Usage, Key, UpdateExpression, ExpressionAttributeValues }));
+    const spoil = () => changeItem(client, names.Usage, { Key, attributes: { ...attributes } });
     await spoil();
     return { user, Key, spoil };
   }
@@ -318,7 +317,7 @@ describe('a repair of usage', () => {
   });
 
   it('takes no writer for a difference, in whatever order it reads', async () => {
-    const { user } = await spoiled('SET device_type = device_type');
+    const { user } = await spoiled({ device_type: newBatch(1).device_type });
     let reads = 0;
     const busy = interceptedClient(client, async ({ input, send }) => {
       if (input.TableName !== names.Jobs) return send();

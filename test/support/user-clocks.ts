@@ -3,18 +3,17 @@
  * contradict it.
  */
 
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { type PriorityClock, placeOfKey, tagSteps } from '../../functions/data/queue/fair-order.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 
-/** The keys of a device's batches, in their order. */
-export async function keysInQueue(
+/** All items of a device's queue, in their order: its batches, and what is stored beside them. */
+export async function itemsOfQueue(
   client: DynamoDBDocumentClient,
   { DeviceQueue }: TableNames<'DeviceQueue'>,
   device: string,
-  user?: string,
-): Promise<string[]> {
+): Promise<NonNullable<QueryCommandOutput['Items']>> {
   const { Items = [] } = await client.send(
     new QueryCommand({
       TableName: DeviceQueue,
@@ -23,7 +22,18 @@ export async function keysInQueue(
       ConsistentRead: true,
     }),
   );
-  return Items.flatMap(({ key, fence, user_id }) =>
+  return Items;
+}
+
+/** The keys of a device's batches, in their order. */
+export async function keysInQueue(
+  client: DynamoDBDocumentClient,
+  names: TableNames<'DeviceQueue'>,
+  device: string,
+  user?: string,
+): Promise<string[]> {
+  const items = await itemsOfQueue(client, names, device);
+  return items.flatMap(({ key, fence, user_id }) =>
     fence === undefined || (user !== undefined && user_id !== user) ? [] : [String(key)],
   );
 }

@@ -51,7 +51,7 @@ export function workerStack(
 ) {
   const db = testDb(client, names, { now: () => clock.now });
   const claims = { queue_priority: 'MEDIUM' } as const;
-  return {
+  const stack = {
     db,
     create(userId: string, { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM' }: Wanted = {}) {
       const body = CreateBatchRequest.parse({
@@ -103,6 +103,20 @@ export function workerStack(
     clockItem: (device_type: string) =>
       getItem(db, { table: 'DeviceQueue', key: { device_type, key: deviceClockKey }, consistent: true }),
   };
+  /** As `claim`, where there is something to claim. */
+  const claimed = async (deviceType: string, worker = 'worker') => {
+    const claim = await stack.claim(deviceType, worker);
+    if (claim === undefined) throw new Error('There was nothing to claim.');
+    return claim;
+  };
+  /** A batch that a worker has, of a device and a user that no other test has. */
+  const held = async (wanted: Omit<Wanted, 'device_type'> = {}) => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { ...wanted, device_type: device });
+    const claim = await claimed(device);
+    return { device, user, batch, claim, lease: leaseFrom(claim) };
+  };
+  return { ...stack, claimed, held };
 }
 
 /** A bucket that has every object: results that count no shots. */
