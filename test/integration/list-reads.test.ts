@@ -5,7 +5,7 @@
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchList } from '../../functions/data/columns/lists.ts';
+import type { Row } from '../../functions/data/columns/column-items.ts';
 import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
 import { listJobs } from '../../functions/data/rows/jobs.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
@@ -17,7 +17,7 @@ import { loadList } from '../support/load-list.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
-import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { testDb } from '../support/test-db.ts';
 
 const rowsPerBlock = 16;
@@ -58,15 +58,25 @@ const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
   status: 'DONE' as const,
 }));
 
+type Batches = readonly (Row & { readonly user_id: string })[];
+
+/** The same batches of another user; the chosen ones have this priority, all others a low one. */
+const batchesOf = (user_id: string, priority: 'HIGH' | 'CRITICAL', isChosen: (seq: number) => boolean): Batches =>
+  batches.map((batch) => ({ ...batch, user_id, queue_priority: isChosen(batch.seq) ? priority : 'LOW' }));
+
+const load = (rows: Batches, list = lists.batch, sealed = () => true) =>
+  loadList(client, tables, { list, userId: rows[0]!.user_id, rows, sealed });
+
 const createdAt = (seq: number, end = 'Z') => String(batches[seq]?.created_at).replace('Z', end);
 const timeEntry = (upTo: string) => `Columns b#times#..b#times#${upTo} limit 1`;
 
+const unsealed = batches.map((row) => ({ ...row, user_id: 'unsealed' }));
 beforeAll(async () => {
-  await loadList(client, tables, { list: lists.batch, userId: user, rows: batches, sealed: () => true });
+  await load(batches);
   await loadList(client, tables, { list: lists.job, userId: user, rows: jobs, sealed: () => true });
-  const rows = batches.map((row) => ({ ...row, user_id: 'unsealed' }));
-  await loadList(client, tables, { list: lists.batch, userId: 'unsealed', rows });
+  await load(unsealed, lists.batch, () => false);
 });
+
 /**
  * A read in one line: its table or index, its key or range, and `!` where it is strongly
  * consistent.
@@ -114,6 +124,17 @@ async function readsOf(list: (recorded: typeof db) => Promise<Page<{ readonly id
   });
   const { items, total } = await list({ ...db, client: recording });
   return { answer: { ids: items.map(({ id }) => id), total }, reads: reads.sort(), steps };
+}
+
+/** A list of these batches is right, takes these reads, and as many steps. */
+async function expectReads(
+  rows: Batches,
+  parameters: Record<string, string[]>,
+  { reads, steps, formats = lists }: { reads: readonly string[]; steps: number; formats?: typeof lists },
+) {
+  const query = BatchListQuery.parse(parameters);
+  const found = await readsOf((recorded) => listBatches({ ...recorded, formats }, rows[0]!.user_id, query));
+  expect(found).toEqual({ answer: listOf(rows, query as never), reads: reads.toSorted(), steps });
 }
 
 const bothTimes = { start_date: ['2026-01-01'], end_date: ['2026-04-01'] };
@@ -331,13 +352,9 @@ describe('a list of batches', () => {
       ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head'],
       1,
     ],
-  ])('reads for %s', async (_, parameters, reads, steps) => {
-    const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, user, query));
-    expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
-  });
+  ])('reads for %s', (_, parameters, reads, steps) => expectReads(batches, parameters, { reads, steps }));
 
-  it.each([
+  it.each<[string, Record<string, string[]>, string[], number]>([
     [
       'the columns of segments that are not sealed',
       { queue_priority: ['HIGH'] },
@@ -350,33 +367,22 @@ describe('a list of batches', () => {
       ['Batches/by_creation 98..99', 'Columns b#f#0..b#f#3'],
       2,
     ],
-  ])('reads %s', async (_, parameters, [rows, hidden], steps) => {
-    const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, 'unsealed', query));
+  ])('reads %s', async (_, parameters, ofPage, steps) => {
     const first = ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head'];
-    expect(found).toEqual({ answer: listOf(batches, query as never), reads: [rows, hidden, ...first], steps });
+    await expectReads(unsealed, parameters, { reads: [...ofPage, ...first], steps });
   });
 
   it('reads no more of a segment whose newer part has the whole page', async () => {
     const rows = batches.slice(0, 95).map((row) => ({ ...row, user_id: 'divided' }));
-    await loadList(client, tables, {
-      list: lists.batch,
-      userId: 'divided',
-      rows,
-      sealed: () => true,
-    });
+    await load(rows);
     // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
-    const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
-    const list = (recorded: typeof db) => listBatches(recorded, 'divided', query);
-    const { answer, reads, steps } = await readsOf(list);
-    expect(answer).toEqual(listOf(rows, query as never));
-    expect(reads).toEqual([
+    const reads = [
       'Batches/by_creation 55..94',
       'Columns b#f#0..b#f#9999999 limit 3',
       'Columns b#f#s#0..b#f#s#9999999',
       'Columns b#head',
-    ]);
-    expect(steps).toBe(2);
+    ];
+    await expectReads(rows, { status: ['DONE'], limit: ['40'] }, { reads, steps: 2 });
   });
 });
 
@@ -408,16 +414,9 @@ describe('a list of jobs', () => {
 });
 
 describe('a list of batches that lie far apart', () => {
-  const scattered = 'auth0|scattered';
-  const isRare = (seq: number) => seq % 12 === 0;
-  const rows = batches.map((batch) => ({
-    ...batch,
-    user_id: scattered,
-    queue_priority: isRare(batch.seq) ? ('HIGH' as const) : ('LOW' as const),
-  }));
-
-  const list = withRowsPerBlock(batchList, 2);
-  beforeAll(() => loadList(client, tables, { list, userId: scattered, rows }));
+  const rows = batchesOf('auth0|scattered', 'HIGH', (seq) => seq % 12 === 0);
+  const formats = smallLists(2);
+  beforeAll(() => load(rows, formats.batch, () => false));
 
   it.each([
     [
@@ -438,52 +437,37 @@ describe('a list of batches that lie far apart', () => {
       2,
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
-    const query = BatchListQuery.parse({ queue_priority: ['HIGH'], order_by: [order_by] });
-    const found = await readsOf((recorded) => listBatches({ ...recorded, formats: smallLists(2) }, scattered, query));
-    const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns].sort();
-    expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
+    const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns];
+    await expectReads(rows, { queue_priority: ['HIGH'], order_by: [order_by] }, { reads, steps, formats });
   });
 });
 
 describe('a list of batches whose page is all over old and new rows', () => {
-  const spread = 'auth0|spread';
-  const rows = batches.map((batch) => ({
-    ...batch,
-    user_id: spread,
-    queue_priority: batch.seq % 12 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
-  }));
-  const list = lists.batch;
-  beforeAll(() => loadList(client, tables, { list, userId: spread, rows, sealed: () => true }));
+  const rows = batchesOf('auth0|spread', 'CRITICAL', (seq) => seq % 12 === 0);
+  beforeAll(() => load(rows));
 
   it('reads all ids beside the old blocks, as a look-up of those on the page would', async () => {
-    const query = BatchListQuery.parse({ order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] });
-    const read = (recorded: typeof db) => listBatches(recorded, spread, query);
-    expect(await readsOf(read)).toEqual({
-      answer: listOf(rows, query as never),
-      reads: [
-        'Batches 9 keys',
-        'Columns b#f#0..b#f#3',
-        'Columns b#f#0..b#f#9999999 limit 3',
-        'Columns b#f#s#0..b#f#s#9999999',
-        'Columns b#head',
-        'Columns b#i#0..b#i#6',
-      ],
-      steps: 3,
-    });
+    const parameters = { order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] };
+    const reads = [
+      'Batches 9 keys',
+      'Columns b#f#0..b#f#3',
+      'Columns b#f#0..b#f#9999999 limit 3',
+      'Columns b#f#s#0..b#f#s#9999999',
+      'Columns b#head',
+      'Columns b#i#0..b#i#6',
+    ];
+    await expectReads(rows, parameters, { reads, steps: 3 });
   });
 });
 
 describe('a page of batches that lies deep among old rows, far apart', () => {
-  const deep = 'auth0|deep';
-  const rowCount = 400;
-  const rows = sample(batchRows(deep, rowCount)).map((batch) => ({
+  const rows = sample(batchRows('auth0|deep', 400)).map((batch) => ({
     ...batch,
     project_id: uuid('c', 1),
     device_type: 'FRESNEL',
     queue_priority: batch.seq % 8 === 0 ? ('HIGH' as const) : ('LOW' as const),
   }));
-  const list = lists.batch;
-  beforeAll(() => loadList(client, tables, { list, userId: deep, rows, sealed: () => true }));
+  beforeAll(() => load(rows));
 
   // The ranks 20 to 31 from either end: of the ids, an eighth of a segment more on either side.
   it.each([
@@ -491,57 +475,39 @@ describe('a page of batches that lies deep among old rows, far apart', () => {
     ['oldest', 'ASC', 'Columns b#f#0000010..b#f#0000015', 'Columns b#i#9..b#i#0000015'],
   ])('takes three steps, as ids are read beside old blocks, from the %s on', async (_, direction, ...ofPage) => {
     const parameters = { queue_priority: ['HIGH'], order_by_direction: [direction], offset: ['20'], limit: ['12'] };
-    const query = BatchListQuery.parse(parameters);
-    const read = (recorded: typeof db) => listBatches(recorded, deep, query);
     const always = ['Columns b#head', 'Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999'];
-    expect(await readsOf(read)).toEqual({
-      answer: listOf(rows, query as never),
-      reads: [...always, ...ofPage, 'Batches 12 keys'].sort(),
-      steps: 3,
-    });
+    await expectReads(rows, parameters, { reads: [...always, ...ofPage, 'Batches 12 keys'], steps: 3 });
   });
 });
 
 describe('a list of batches that lie far apart, up to a time', () => {
-  const userId = 'auth0|far apart';
-  const rows = batches.map((batch) => ({
-    ...batch,
-    user_id: userId,
-    queue_priority: batch.seq % 7 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
-  }));
-  const list = lists.batch;
-  beforeAll(() => loadList(client, tables, { list, userId, rows, sealed: () => true }));
+  const rows = batchesOf('auth0|far apart', 'CRITICAL', (seq) => seq % 7 === 0);
+  beforeAll(() => load(rows));
 
   it('reads the segments and ids that the page is likely to need beside the rows at the time', async () => {
-    const query = BatchListQuery.parse({ queue_priority: ['CRITICAL'], created_before: [createdAt(60)] });
-    const read = (recorded: typeof db) => listBatches(recorded, userId, query);
-    expect(await readsOf(read)).toEqual({
-      answer: listOf(rows, query as never),
-      reads: [
-        'Batches 9 keys',
-        'Batches/by_creation 61..64',
-        'Columns b#f#0..b#f#3',
-        'Columns b#f#0..b#f#9999999 limit 3',
-        'Columns b#f#s#0..b#f#s#9999999',
-        'Columns b#head',
-        'Columns b#i#0..b#i#3',
-        timeEntry(createdAt(60)),
-      ],
-      steps: 3,
-    });
+    const parameters = { queue_priority: ['CRITICAL'], created_before: [createdAt(60)] };
+    const reads = [
+      'Batches 9 keys',
+      'Batches/by_creation 61..64',
+      'Columns b#f#0..b#f#3',
+      'Columns b#f#0..b#f#9999999 limit 3',
+      'Columns b#f#s#0..b#f#s#9999999',
+      'Columns b#head',
+      'Columns b#i#0..b#i#3',
+      timeEntry(createdAt(60)),
+    ];
+    await expectReads(rows, parameters, { reads, steps: 3 });
   });
 });
 
 describe('a list of batches of many projects', () => {
-  const manager = 'auth0|many projects';
-  const rows = batches.map((batch) => ({ ...batch, user_id: manager, project_id: uuid('c', batch.seq % 7) }));
+  const user_id = 'auth0|many projects';
+  const rows = batches.map((batch) => ({ ...batch, user_id, project_id: uuid('c', batch.seq % 7) }));
+  beforeAll(() => load(rows));
 
-  const list = lists.batch;
-  beforeAll(() => loadList(client, tables, { list, userId: manager, rows, sealed: () => true }));
-
-  it.each<[string, Record<string, string[]>, string[]]>([
-    ['no texts for the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head']],
-    ['no texts for times, also where facets say which rows have both', bothTimes, readsForBothTimes],
+  it.each<[string, Record<string, string[]>, string[], number]>([
+    ['no texts for the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head'], 1],
+    ['no texts for times, also where facets say which rows have both', bothTimes, readsForBothTimes, 3],
     [
       'the texts for a facet',
       { project_id: [uuid('c', 5)], queue_priority: ['HIGH'] },
@@ -553,23 +519,19 @@ describe('a list of batches of many projects', () => {
         'Columns b#head',
         'Columns b#texts#*',
       ],
+      4,
     ],
-  ])('reads %s', async (_, parameters, reads) => {
-    const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, manager, query));
-    expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
-  });
+  ])('reads %s', (_, parameters, reads, steps) => expectReads(rows, parameters, { reads, steps }));
 });
 
 describe('a bound of creation behind the newest row', () => {
   /** The tail holds up to 16 rows: with some of these numbers, it begins at the end of a block. */
   const counts = [15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 49, 56];
-  const list = lists.batch;
   const userOf = (count: number) => `auth0|${count} rows`;
   const rowsOf = (count: number) => batches.slice(0, count).map((row) => ({ ...row, user_id: userOf(count) }));
 
   beforeAll(async () => {
-    for (const count of counts) await loadList(client, tables, { list, userId: userOf(count), rows: rowsOf(count) });
+    for (const count of counts) await load(rowsOf(count), lists.batch, () => false);
   });
 
   it.each<[string, Record<string, string[]>]>([
