@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { countHostCall, maxCallsPerMinute } from '../../functions/data/webhooks/host-limits.ts';
+import type { RouteName } from '../../functions/routes.ts';
 import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
 import { minuteOf } from '../../functions/values/timestamp.ts';
 import { derivedUuid } from '../../functions/values/uuid.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
+import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { lambdaContext } from '../support/gateway-event.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
@@ -32,10 +33,6 @@ const [sink, results, secrets, receiver] = await Promise.all([
 ]);
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
 const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
-const { handler: getStatus } = await import('../../functions/endpoints/batches/get-batch-status.ts');
-const { handler: getWebhook } = await import('../../functions/endpoints/webhooks/get-batch-webhook.ts');
-const { handler: testWebhook } = await import('../../functions/endpoints/webhooks/test-webhook.ts');
-const { handler: getPublicKey } = await import('../../functions/endpoints/webhooks/get-webhook-public-key.ts');
 afterAll(() => Promise.all([sink, results, secrets, receiver].map(({ stop }) => stop())));
 beforeEach(() => {
   sink.messages.length = 0;
@@ -67,18 +64,14 @@ async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMess
 
 const deliver = (...bodies: unknown[]) => handler(sqsEvent(bodies, { messageId: (at) => `m${at}` }), lambdaContext());
 
-async function statusOf({ batch_id }: WebhookMessage) {
-  const { body } = await getStatus(
-    gatewayEvent('getBatchStatus', { userId: alice, path: { batch_id } }),
-    lambdaContext(),
-  );
-  return JSON.parse(body).data.webhook_attempt;
-}
+const askAbout = (route: RouteName, { batch_id }: Pick<WebhookMessage, 'batch_id'>, userId = alice) =>
+  ask(route, { userId, path: { batch_id } });
+const statusOf = async (message: WebhookMessage) => (await askAbout('getBatchStatus', message)).data.webhook_attempt;
 
 async function publicKeys() {
-  const { statusCode, body } = await getPublicKey(gatewayEvent('getWebhookPublicKey'), lambdaContext());
-  expect(statusCode).toBe(200);
-  const { public_key, previous_public_key } = JSON.parse(body).data;
+  const { status, data } = await ask('getWebhookPublicKey');
+  expect(status).toBe(200);
+  const { public_key, previous_public_key } = data;
   return [public_key, ...(previous_public_key === null ? [] : [previous_public_key])] as [string, ...string[]];
 }
 
@@ -343,8 +336,7 @@ describe('deliverWebhooks', () => {
   it('shows an attempt to its owner alone', async () => {
     const sent = await message();
     await deliver(sent);
-    const event = gatewayEvent('getBatchStatus', { userId: 'auth0|bob', path: { batch_id: sent.batch_id } });
-    expect((await getStatus(event, lambdaContext())).statusCode).toBe(404);
+    expect((await askAbout('getBatchStatus', sent, 'auth0|bob')).status).toBe(404);
   });
 
   it('signs with the new key and the one before after a rotation', async () => {
@@ -370,19 +362,17 @@ describe('deliverWebhooks', () => {
 });
 
 describe('the deliveries of a batch', () => {
-  async function ask(route: 'getBatchWebhook' | 'testWebhook', { batch_id }: Pick<WebhookMessage, 'batch_id'>) {
-    const handle = route === 'testWebhook' ? testWebhook : getWebhook;
-    const answer = await handle(gatewayEvent(route, { userId: alice, path: { batch_id } }), lambdaContext());
-    const { data } = expectDocumented(route, answer) as { data: never };
-    return { status: answer.statusCode, headers: answer.headers, data };
-  }
-  const deliveriesOf = async (sent: WebhookMessage) =>
-    ((await ask('getBatchWebhook', sent)).data as { deliveries: Record<string, unknown>[] }).deliveries;
+  const deliveriesOf = async (sent: WebhookMessage): Promise<Record<string, unknown>[]> =>
+    (await askAbout('getBatchWebhook', sent)).data.deliveries;
   const common = { sent_at: time, duration_ms: expect.any(Number) };
 
   it('are what receivers answered, the newest first, also of messages that were sent again', async () => {
     const sent = await message();
-    expect((await ask('getBatchWebhook', sent)).data).toEqual({ webhook: sent.webhook, refusal: null, deliveries: [] });
+    expect((await askAbout('getBatchWebhook', sent)).data).toEqual({
+      webhook: sent.webhook,
+      refusal: null,
+      deliveries: [],
+    });
     receiver.answer = (_, response) => response.writeHead(500).end('a secret');
     await deliver(sent);
     receiver.answer = (_, response) => void response.destroy();
@@ -415,7 +405,7 @@ describe('the deliveries of a batch', () => {
     receiver.answer = (_, response) => response.writeHead(410).end('a secret');
     await deliver(sent);
     receiver.answer = (_, response) => response.writeHead(202).end('a secret');
-    const { status, data } = await ask('testWebhook', sent);
+    const { status, data } = await askAbout('testWebhook', sent);
     const tested = { ...common, type: 'webhook.test', job_id: null, attempt: 1, status: 202, reason: null };
     expect({ status, data }).toEqual({ status: 200, data: tested });
     const { headers, body } = receiver.messages.at(-1)!;
@@ -424,7 +414,7 @@ describe('the deliveries of a batch', () => {
     expect(await deliveriesOf(sent)).toMatchObject([tested, { status: 410, type: 'job.updated' }]);
     expect(await statusOf(sent)).toMatchObject({ outcome: 'STOPPED', type: 'job.updated' });
     receiver.answer = (_, response) => response.writeHead(302, { Location: '/' }).end();
-    expect((await ask('testWebhook', sent)).data).toMatchObject({
+    expect((await askAbout('testWebhook', sent)).data).toMatchObject({
       status: 302,
       reason: 'The receiver answered 302: redirects are not followed.',
     });
@@ -433,7 +423,7 @@ describe('the deliveries of a batch', () => {
 
   it('of a batch that has had nothing but a test leave its status without an attempt', async () => {
     const sent = await message();
-    await ask('testWebhook', sent);
+    await askAbout('testWebhook', sent);
     expect(await statusOf(sent)).toBeNull();
     await deliver(sent);
     expect(await statusOf(sent)).toMatchObject({ outcome: 'DELIVERED', attempts: 1 });
@@ -445,9 +435,9 @@ describe('the deliveries of a batch', () => {
     async (webhook) => {
       await writes.createBatch(alice, newBatch(++number, { webhook }));
       const batch = { batch_id: uuid('b', number) };
-      expect(await ask('testWebhook', batch)).toMatchObject({ status: 409, data: { reason: 'no_webhook' } });
+      expect(await askAbout('testWebhook', batch)).toMatchObject({ status: 409, data: { reason: 'no_webhook' } });
       const refusal = webhook === null ? null : expect.any(String);
-      expect((await ask('getBatchWebhook', batch)).data).toEqual({ webhook, refusal, deliveries: [] });
+      expect((await askAbout('getBatchWebhook', batch)).data).toEqual({ webhook, refusal, deliveries: [] });
       expect(receiver.messages).toEqual([]);
     },
   );
@@ -458,9 +448,9 @@ describe('the deliveries of a batch', () => {
     try {
       const sent = await message();
       await useUpCalls(new URL(receiver.url).host);
-      const { status, headers, data } = await ask('testWebhook', sent);
+      const { status, headers, data } = await askAbout('testWebhook', sent);
       expect({ status, data }).toMatchObject({ status: 429, data: { reason: 'throttled' } });
-      expect(Number(headers?.['Retry-After'])).toBeGreaterThan(0);
+      expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
       expect(receiver.messages).toEqual([]);
     } finally {
       clock.mockRestore();

@@ -15,6 +15,7 @@ import { changeItem } from '../support/change-item.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, lambdaContext } from '../support/gateway-event.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { testDb } from '../support/test-db.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
@@ -122,16 +123,9 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const { device, user } = newNames();
     await stack.announce(device, {});
     const batch = await stack.create(user, { device_type: device });
-    let isSet = false;
-    const late = interceptedClient(client, async ({ name, send }) => {
-      if (name === 'TransactWriteCommand' && !isSet) {
-        isSet = true;
-        await setMode(device);
-      }
-      return send();
-    });
-    const claim = await workerStack(late, names, clock).claim(device, 'worker');
-    expect(isSet).toBe(true);
+    const late = overtakenClient(client, () => setMode(device));
+    const claim = await workerStack(late.client, names, clock).claim(device, 'worker');
+    expect(late.isOvertaken).toBe(true);
     expect(claim?.batch.id).toBe(takesBatches ? batch.id : undefined);
     expect((await stack.batch(user, batch.id))?.status).toBe(takesBatches ? 'RUNNING' : 'PENDING');
   });

@@ -16,14 +16,16 @@ import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
-import { listOf } from '../support/list-oracle.ts';
+import { answerOf, listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { countingClient } from '../support/strike-each.ts';
 import { testClient } from '../support/test-client.ts';
 import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -59,13 +61,11 @@ async function expectSound(userId: string) {
   const ofProjects = [...projects].map((each) => ({ project_id: [each] }));
   for (const parameters of [...ofProjects, ...[...types].map((each) => ({ device_type: [each] }))]) {
     const query = BatchListQuery.parse(parameters);
-    const { items, total } = await listBatches(small, userId, query);
-    expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
+    expect(answerOf(await listBatches(small, userId, query))).toEqual(listOf(batches, query as never));
   }
   for (const project_id of projects) {
     const query = JobListQuery.parse({ project_id: [project_id] });
-    const { items, total } = await listJobs(small, userId, query);
-    expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
+    expect(answerOf(await listJobs(small, userId, query))).toEqual(listOf(jobs, query as never));
   }
 }
 
@@ -92,17 +92,12 @@ describe('creations with new texts', () => {
   it('take both texts if one fills a block while the other is under way', async () => {
     const userId = 'overtaken';
     await createBatches(userId, 1);
-    let isOvertaken = false;
-    const overtaken = interceptedClient(client, async (call) => {
-      if (call.name === 'TransactWriteCommand' && !isOvertaken) {
-        isOvertaken = true;
-        expect(JSON.stringify(call.input)).toContain('b#texts#project_id#0000000');
-        await writerOf().createBatch(userId, newBatch(8, { project_id: project(8) }));
-      }
-      return call.send();
+    const overtaken = overtakenClient(client, ({ input }) => {
+      expect(JSON.stringify(input)).toContain('b#texts#project_id#0000000');
+      return writerOf().createBatch(userId, newBatch(8, { project_id: project(8) }));
     });
-    await writerOf(overtaken).createBatch(userId, newBatch(9, { project_id: project(9) }));
-    expect(isOvertaken).toBe(true);
+    await writerOf(overtaken.client).createBatch(userId, newBatch(9, { project_id: project(9) }));
+    expect(overtaken.isOvertaken).toBe(true);
     await expectSound(userId);
     const projects = (await batchesAndJobs(client, tables, userId)).batches.map(({ project_id }) => project_id);
     expect(projects).toEqual([0, 8, 9].map(project));
@@ -142,12 +137,9 @@ describe('creations with new texts', () => {
     const batches = Array.from({ length: 70 }, (_, number) =>
       newBatch(number, { project_id: project(number), device_type: `D${number}` }),
     );
-    let transactions = 0;
-    const counting = interceptedClient(client, (call) => {
-      if (call.name === 'TransactWriteCommand') transactions++;
-      return call.send();
-    });
-    await writerOf(counting).createBatches(userId, batches);
+    const counting = countingClient(client);
+    await writerOf(counting.client).createBatches(userId, batches);
+    const transactions = counting.made.filter((name) => name === 'TransactWriteCommand').length;
     expect(transactions).toBeGreaterThan(1);
     expect(transactions).toBeLessThan(10);
     const { columns } = await ownerRows(client, tables, userId);

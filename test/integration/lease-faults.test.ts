@@ -14,6 +14,7 @@ import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { failures, mistakes } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -293,18 +294,14 @@ describe('calls that meet', () => {
     'refuse a report whose lease is lost after it was found valid, just before a %s',
     async (name) => {
       const { device, user, batch, claim: lost, lease } = await sound.held({ jobs: 2 });
-      let isTaken = false;
-      const intercepted = interceptedClient(client, async (call: Call) => {
-        if (call.name === name && !isTaken) {
-          isTaken = true;
-          clock.now += 61_000;
-          expect(await sound.claim(device, 'another')).toBeDefined();
-        }
-        return call.send();
-      });
-      const report = workerStack(intercepted, names, clock).report(lease, lost.job.id);
+      const takeOver = async () => {
+        clock.now += 61_000;
+        expect(await sound.claim(device, 'another')).toBeDefined();
+      };
+      const late = overtakenClient(client, takeOver, name);
+      const report = workerStack(late.client, names, clock).report(lease, lost.job.id);
       await expect(report).rejects.toThrow(LeaseLost);
-      expect(isTaken).toBe(true);
+      expect(late.isOvertaken).toBe(true);
       expect((await sound.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ RUNNING: 1, PENDING: 1 });
     },
   );
@@ -315,18 +312,13 @@ describe('calls that meet', () => {
     const key = async () => ({ device_type: device, key: (await keysInQueue(client, names, device))[0] });
     /** A stack that loses its lease just before its transaction. */
     const losing = () => {
-      let isLost = false;
-      const intercepted = interceptedClient(client, async (call: Call) => {
-        if (call.name === 'TransactWriteCommand' && !isLost) {
-          isLost = true;
-          const UpdateExpression = 'SET lease_until = :none ADD fence :one';
-          const ExpressionAttributeValues = { ':one': 1, ':none': 0 };
-          const input = { TableName: names.DeviceQueue, Key: await key(), UpdateExpression, ExpressionAttributeValues };
-          await client.send(new UpdateCommand(input));
-        }
-        return call.send();
+      const overtaken = overtakenClient(client, async () => {
+        const UpdateExpression = 'SET lease_until = :none ADD fence :one';
+        const ExpressionAttributeValues = { ':one': 1, ':none': 0 };
+        const input = { TableName: names.DeviceQueue, Key: await key(), UpdateExpression, ExpressionAttributeValues };
+        await client.send(new UpdateCommand(input));
       });
-      return workerStack(intercepted, names, clock);
+      return workerStack(overtaken.client, names, clock);
     };
     expect(await losing().claim(device, 'worker')).toBeUndefined();
     expect((await sound.batch(user, batch.id))!.status).toBe('PENDING');
@@ -379,25 +371,6 @@ describe('calls that meet', () => {
 });
 
 describe('any calls in any order', () => {
-  type Step = readonly [
-    (
-      | 'create'
-      | 'open'
-      | 'add'
-      | 'cut'
-      | 'finish'
-      | 'close'
-      | 'cancel'
-      | 'cancelJob'
-      | 'event'
-      | 'claim'
-      | 'report'
-      | 'next'
-      | 'release'
-      | 'time'
-    ),
-    number,
-  ];
   const step = fc.tuple(
     fc.constantFrom(
       'create',
@@ -418,7 +391,7 @@ describe('any calls in any order', () => {
       'time',
     ),
     fc.nat({ max: 5 }),
-  ) as fc.Arbitrary<Step>;
+  );
 
   /** Any time that a machine with a wrong clock may report. */
   const timeOf = (number: number) => [null, '1999-01-01T00:00:00.000000Z', '2040-01-01T00:00:00.000000Z'][number % 3]!;

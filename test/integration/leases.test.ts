@@ -14,6 +14,7 @@ import { changeItem } from '../support/change-item.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { writeAll } from '../support/load-list.ts';
 import { uuid } from '../support/new-batch.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
@@ -384,18 +385,11 @@ describe('a lease', () => {
     const { device, user, batch, claim, lease } = await stack.held();
     seconds(61);
     const { lapsed } = await stack.measure(device);
-    let isDue = true;
-    const beat = async () => {
-      if (isDue) await stack.heartbeat(lease, claim.job.id);
-      isDue = false;
-    };
-    const late = interceptedClient(client, async (call) => {
-      if (call.name === 'TransactWriteCommand') await beat();
-      return call.send();
-    });
+    const beat = () => stack.heartbeat(lease, claim.job.id);
+    const late = overtakenClient(client, beat);
     if (moment === 'the look') await beat();
-    await workerStack(late, names, clock).putBack(lapsed[0]!);
-    expect(isDue).toBe(false);
+    await workerStack(moment === 'the look' ? client : late.client, names, clock).putBack(lapsed[0]!);
+    expect(late.isOvertaken).toBe(moment === 'the transaction');
     expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
     expect((await stack.report(lease, claim.job.id)).done).toBe(true);
   });

@@ -5,6 +5,7 @@ import { oneOrAll, trials } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { type Change, emptyModel, type Model, modelOf, modelWriter, operations } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -151,15 +152,8 @@ describe('two writers that have both read before either writes', () => {
     await changes[first]!(writer, apart);
     const expected = await outcomeOf(changes[second]!(writer, apart));
 
-    let isFirst = true;
-    const late = interceptedClient(client, async (call) => {
-      if (call.name === 'TransactWriteCommand' && isFirst) {
-        isFirst = false;
-        await changes[first]!(writer, together);
-      }
-      return call.send();
-    });
-    expect(await outcomeOf(changes[second]!(writeApi({ ...early, client: late }), together))).toBe(expected);
+    const late = overtakenClient(client, () => changes[first]!(writer, together));
+    expect(await outcomeOf(changes[second]!(writeApi({ ...early, client: late.client }), together))).toBe(expected);
     const [one, other] = await Promise.all([
       batchesAndJobs(client, tables, apart),
       soundRows(client, tables, together, 1),

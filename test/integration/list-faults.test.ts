@@ -10,7 +10,7 @@ import { CorruptData, TooBusy } from '../../functions/errors.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
-import { listOf } from '../support/list-oracle.ts';
+import { answerOf, listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
@@ -46,10 +46,6 @@ type Intercept = Parameters<typeof interceptedClient>[1];
 const dbThrough = (intercept: Intercept) => ({ ...db, client: interceptedClient(client, intercept) });
 const listThrough = (intercept: Intercept) => (query: object) =>
   listBatches(dbThrough(intercept), user, query as BatchListQuery);
-const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
-  ids: items.map((item) => item.id),
-  total,
-});
 
 /** The answer to an index read from an index that does not have the newest `lacking` rows yet. */
 async function laggingIndex(call: Call, lacking: number): Promise<Record<string, unknown>> {
@@ -77,13 +73,13 @@ describe('a list read while an index lags', () => {
       lags++;
       return { Items: (await itemsOf(call)).slice(1) };
     });
-    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query as never));
     expect(lags).toBeGreaterThan(0);
   });
 
   it.each(queries)('is complete although the index lacks the newest rows: $name', async ({ query }) => {
     const list = listThrough((call) => (isIndexRead(call) ? laggingIndex(call, 2) : call.send()));
-    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query as never));
   });
 
   it('never holds a row that the index still shows as it was', async () => {
@@ -102,7 +98,7 @@ describe('a list read while an index lags', () => {
       isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
-    expect(answer(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
+    expect(answerOf(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
   });
 });
 
@@ -121,7 +117,7 @@ describe('a list by time of creation', () => {
       lacking++;
       return { Items: [] };
     });
-    expect(answer(await list(query))).toEqual(listOf(batches, query));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(lacking).toBe(1);
   });
 
@@ -144,7 +140,7 @@ describe('a list by id', () => {
       isFirst = false;
       return { Items: [{ ...items[0], id: 'ffffffff-ffff-4fff-8fff-ffffffffffff', seq: 60 }, ...items.slice(0, -1)] };
     });
-    expect(answer(await list(query))).toEqual(listOf(batches, query));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(isFirst).toBe(false);
   });
 
@@ -154,7 +150,7 @@ describe('a list by id', () => {
       if (!isTableRead(call) || call.input.ConsistentRead === true) return call.send();
       return { Items: (await itemsOf(call)).slice(1) };
     });
-    expect(answer(await list(all))).toEqual(listOf(batches, all));
+    expect(answerOf(await list(all))).toEqual(listOf(batches, all));
   });
 
   it.each(['ASC', 'DESC'] as const)(
@@ -174,7 +170,7 @@ describe('a list by id', () => {
           Items: (await itemsOf(call)).filter(({ id }) => id !== newestRow?.id).slice(0, Number(call.input.Limit) - 1),
         };
       });
-      expect(answer(await list(query))).toEqual(listOf(batches, query));
+      expect(answerOf(await list(query))).toEqual(listOf(batches, query));
       expect(lags).toBe(1);
     },
   );
@@ -201,7 +197,7 @@ describe('the jobs of a new batch', () => {
       if (isIndexRead(call)) return { Items: [] };
       return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
     });
-    expect(answer(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
+    expect(answerOf(await listJobs(through, user, query as never))).toEqual(listOf(jobs, query as never));
   });
 });
 
@@ -212,7 +208,7 @@ describe('a list read from columns that lag', () => {
       if (call.name !== 'QueryCommand' || call.input.ConsistentRead === true) return call.send();
       return { Items: (await itemsOf(call)).slice(0, -1) };
     });
-    expect(answer(await list(query))).toEqual(listOf(batches, query as never));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query as never));
   });
 
   /**
@@ -254,7 +250,7 @@ describe('a list read from columns that lag', () => {
   ])('is right although a column lacks %s, while all rows are there', async (_, change) => {
     const { list, changed } = listWithBlocks('b#f#', change);
     const query = { ...newest, order_by_direction: 'ASC', limit: 3, status: [...BatchStatus.options] } as const;
-    expect(answer(await list(query))).toEqual(listOf(batches, query));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(changed()).toBeGreaterThan(0);
   });
 
@@ -267,7 +263,7 @@ describe('a list read from columns that lag', () => {
       ...others,
     ]);
     const query = { ...newest, limit: 100, tag } as const;
-    expect(answer(await list(query))).toEqual(listOf(batches, query));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(changed()).toBe(1);
   });
 
@@ -280,7 +276,7 @@ describe('a list read from columns that lag', () => {
     const query = { ...newest, order_by_direction: direction, offset: direction === 'ASC' ? 45 : 0 };
     const before = listOf(batches.slice(0, -1), query);
     const after = listOf(batches, query);
-    expect([before, after]).toContainEqual(answer(await list(query)));
+    expect([before, after]).toContainEqual(answerOf(await list(query)));
   });
 
   it('is read again, and in the end refused, when a row never agrees with them', async () => {
@@ -319,7 +315,7 @@ describe('a list read with keys left unprocessed', () => {
       };
     });
     const query = { ...newest, limit: 100, id: ids } as const;
-    expect(answer(await list(query))).toEqual(listOf(batches, query));
+    expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(rounds).toBe(3);
   });
 

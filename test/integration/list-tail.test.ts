@@ -11,7 +11,7 @@ import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { copiesOf } from '../support/copy-owner.ts';
 import { cases } from '../support/depth.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
-import { listOf } from '../support/list-oracle.ts';
+import { answerOf, listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs } from '../support/owner-rows.ts';
@@ -48,10 +48,6 @@ beforeAll(async () => {
 });
 
 const rowsOf = async (userId: string) => (await batchesAndJobs(client, tables, userId)).batches;
-const answerOf = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
-  ids: items.map(({ id }) => id),
-  total,
-});
 
 const queries: Record<string, Record<string, string[]>> = {
   'a time': { start_date: ['2026-01-01'] },

@@ -9,7 +9,7 @@ import { cancelBatches, cancelJobs } from '../../functions/data/batches/cancella
 import { tagOfKey, tagSteps } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { deep, trials } from '../support/depth.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
@@ -101,20 +101,14 @@ describe('a batch that a device took', () => {
       for (const who of ['claim', 'cancellation']) {
         const whose = newNames();
         const [batch] = await createMany(whose, 1);
-        let isMet = false;
-        const meet = async (call: { readonly name: string; send(): Promise<unknown> }) => {
-          if (call.name === name && !isMet) {
-            isMet = true;
-            if (who === 'cancellation') await stack.claim(whose.device, 'worker');
-            else await stack.cancel(whose.user, batch!.id);
-          }
-          return call.send();
-        };
-        const met = workerStack(interceptedClient(client, meet as never), names, clock);
+        const claim = () => stack.claim(whose.device, 'worker');
+        const cancel = () => stack.cancel(whose.user, batch!.id);
+        const overtaken = overtakenClient(client, who === 'cancellation' ? claim : cancel, name);
+        const met = workerStack(overtaken.client, names, clock);
         if (who === 'claim') expect(await met.claim(whose.device, 'worker')).toBeUndefined();
         else await met.cancel(whose.user, batch!.id);
         await createMany(whose, 1);
-        expect(await tagsOf(whose)).toEqual([who === 'cancellation' && isMet ? 1 : 0]);
+        expect(await tagsOf(whose)).toEqual([who === 'cancellation' && overtaken.isOvertaken ? 1 : 0]);
       }
     }
   });

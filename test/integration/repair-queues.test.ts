@@ -6,7 +6,7 @@ import { repairQueues } from '../../infra/repair/repair-queues.ts';
 import { changeItem } from '../support/change-item.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
@@ -63,16 +63,9 @@ describe('repairQueues', () => {
     const { tables, stack, claim, repair } = await freshStack();
     const { key } = leaseFrom(await claim());
     await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type: 'FRESNEL', key } }));
-    let isMet = false;
-    const intercepted = interceptedClient(client, async (call) => {
-      if (call.name === 'TransactWriteCommand' && !isMet) {
-        isMet = true;
-        await repair(true);
-      }
-      return call.send();
-    });
-    expect(await repairQueues({ db: { ...stack.db, client: intercepted }, fix: true })).toHaveLength(1);
-    expect(isMet).toBe(true);
+    const late = overtakenClient(client, () => repair(true));
+    expect(await repairQueues({ db: { ...stack.db, client: late.client }, fix: true })).toHaveLength(1);
+    expect(late.isOvertaken).toBe(true);
     expect(await repair(false)).toEqual([]);
   });
 

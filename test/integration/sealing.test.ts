@@ -11,6 +11,7 @@ import { contention, type Fault, failures } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -169,22 +170,11 @@ describe('sealing and a change of one of its rows', () => {
       status: 'RUNNING',
       start_timestamp: '2026-03-01T00:00:00.000000Z',
     });
-  /** Makes `other` come between the reads and the first transaction. */
-  const comingBetween = (other: () => Promise<unknown>) => {
-    let isFirst = true;
-    return interceptedClient(client, async (call) => {
-      if (call.name === 'TransactWriteCommand' && isFirst) {
-        isFirst = false;
-        await other();
-      }
-      return call.send();
-    });
-  };
 
   it('leave a column open whose blocks are changed between being read and being sealed', async () => {
     const userId = await newUser('changed while it is sealed');
-    const disturbed = comingBetween(() => change(client, userId));
-    expect(await seal('job', userId, { through: disturbed })).toBe(5);
+    const late = overtakenClient(client, () => change(client, userId));
+    expect(await seal('job', userId, { through: late.client })).toBe(5);
     const columns = await columnsOf(userId);
     expect(summariesIn(columns)).not.toContain('j#f#s#0000000');
     expect(wrongSummaries(lists, columns)).toEqual([]);
@@ -193,8 +183,8 @@ describe('sealing and a change of one of its rows', () => {
 
   it('delete the summaries of blocks that are sealed between being read and being changed', async () => {
     const userId = await newUser('sealed while it is changed');
-    const disturbed = comingBetween(() => seal('job', userId));
-    await change(disturbed, userId);
+    const late = overtakenClient(client, () => seal('job', userId));
+    await change(late.client, userId);
     const columns = await columnsOf(userId);
     expect(summariesIn(columns)).toEqual(['e', 'o', 'r'].map((column) => `j#${column}#s#0000000`));
     expect(wrongSummaries(lists, columns)).toEqual([]);

@@ -20,14 +20,15 @@ import { recount } from '../../infra/repair/recount.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { deep, oneOrAll } from '../support/depth.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
+import { answerOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
+import { countingClient } from '../support/strike-each.ts';
 import { testDb } from '../support/test-db.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -214,8 +215,7 @@ async function expectRightAnswers(formats: OwnerFormats, userId: string, questio
   for (const [at, question] of questions.entries()) {
     for (const direction of oneOrAll(['ASC', 'DESC'] as const, at)) {
       const query = queryOf(question, direction);
-      const { items, total } = await readBatches(formats, userId, query);
-      const answer = { ids: items.map((row) => row.id), total };
+      const answer = answerOf(await readBatches(formats, userId, query));
       expect(answer, JSON.stringify(query)).toEqual(expected(batches as unknown as Row[], question, query));
     }
   }
@@ -255,8 +255,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
         expect(String(refusal)).toMatch(/npm run repair -- --fix/);
       }
       for (const direction of oneOrAll(['ASC', 'DESC'] as const, checks)) {
-        const { items, total } = await read(queryOf({}, direction));
-        const answer = { ids: items.map((row) => row.id), total };
+        const answer = answerOf(await read(queryOf({}, direction)));
         expect(answer).toEqual(expected(batches as unknown as Row[], {}, queryOf({}, direction)));
       }
       const oneOf = batches.slice(0, 3).map((row) => row.id);
@@ -312,21 +311,17 @@ it('refuses all events of an owner whose columns are of another description, for
   const after: OwnerFormats = { ...before, batch: changes['a further value of a facet']!.batch };
   const userId = await owner('write');
   const sound = await ownerRows(client, tables, userId);
-  let calls = 0;
-  const counting = interceptedClient(client, (call) => {
-    calls += 1;
-    return call.send();
-  });
+  const counting = countingClient(client);
   const events = sound.batches.slice(0, 3).map(({ id }) =>
     LifecycleEvent.parse({
       ...{ id: `closing ${id}`, type: 'batch.updated', time: '2026-03-01T00:00:00Z', user_id: userId },
       data: { batch_id: id, open: false },
     }),
   );
-  const errors = await writeApi({ ...dbOf(after), client: counting }).applyEvents(events);
+  const errors = await writeApi({ ...dbOf(after), client: counting.client }).applyEvents(events);
   expect(errors.map((error) => error?.name)).toEqual(['OutdatedColumns', 'OutdatedColumns', 'OutdatedColumns']);
   // One event after the other would read as much for each.
-  expect(calls).toBe(1);
+  expect(counting.made).toHaveLength(1);
   expect(await ownerRows(client, tables, userId)).toEqual(sound);
 });
 

@@ -15,6 +15,11 @@ const specifiedOrder: Record<string, readonly unknown[]> = {
 const batchStatuses = ['PENDING', 'RUNNING', 'DONE', 'CANCELED', 'CANCELING', 'TIMED_OUT', 'ERROR', 'PAUSED'];
 const jobStatuses = ['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING'];
 
+/** What the service answered, to be compared with `listOf`. */
+export function answerOf({ items, total }: { items: readonly Row[]; total: number }) {
+  return { ids: items.map(({ id }) => id), total };
+}
+
 /** How many rows that pass the filters have each status. */
 export function countsOf(rows: readonly Row[], query: Query): Record<string, number> {
   const { ids } = listOf(rows, { ...query, offset: 0, limit: Number.MAX_SAFE_INTEGER });
