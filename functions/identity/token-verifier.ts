@@ -77,16 +77,21 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
 }
 
 /**
- * Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. Cognito writes
+ * Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array: only its texts
+ * are names, and none with a space, which would pass for two. Cognito writes
  * `resource-server/name`, and no name of it may hold a slash: its `device/FRESNEL` is our
  * `device:FRESNEL`.
  */
 function scopeOf(claims: Record<string, unknown>): string {
   const { scope, scp, token_use: use } = claims;
   const list = scope ?? scp;
-  const text = Array.isArray(list) ? list.join(' ') : typeof list === 'string' ? list : '';
+  const text = Array.isArray(list) ? list.filter(isScopeName).join(' ') : typeof list === 'string' ? list : '';
   const named = use === undefined ? text : text.replace(/(?<![^ ])device\//g, 'device:');
   return isInGroup(operatorsGroup, claims) ? `${named} ${operatorScope}`.trimStart() : named;
+}
+
+function isScopeName(name: unknown): boolean {
+  return typeof name === 'string' && /^\S+$/.test(name);
 }
 
 /** A text is one group: names of groups may have spaces. */

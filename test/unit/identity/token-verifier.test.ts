@@ -369,6 +369,7 @@ describe('tokenVerifier', () => {
   it.each([
     [{ scope: 'a b' }, 'a b'],
     [{ scope: ['a', 'b'] }, 'a b'],
+    [{ scope: ['a', ['operator'], 'openid operator', '', null, { toString: 'operator' }, 'b'] }, 'a b'],
     [{ scp: 'a b' }, 'a b'],
     [{ scp: ['a', 'b'] }, 'a b'],
     [{ scope: 'a', scp: 'b' }, 'a'],
