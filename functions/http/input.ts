@@ -41,7 +41,7 @@ function notUtf8(): InvalidInput {
 }
 
 const sources = {
-  path: ({ pathParameters }: APIGatewayProxyEvent) => percentDecodedValues(pathParameters ?? {}),
+  path: readPathParameters,
   query: ({ multiValueQueryStringParameters }: APIGatewayProxyEvent) => multiValueQueryStringParameters ?? {},
   headers: ({ multiValueHeaders }: APIGatewayProxyEvent) => headerValues(multiValueHeaders),
   body: readBody,
@@ -88,11 +88,19 @@ export function readInput<Described extends Pick<Operation, InputPart | 'bodyMeg
 }
 
 /**
- * AWS does not document whether a path's parameters arrive decoded. Decoding again is safe: no
- * parameter holds a percent sign.
+ * The parameters of a path, each by its one percent-encoding. AWS does not document whether they
+ * arrive decoded; the path does. So a percent sign that the path has as well was sent as `%25`, and
+ * decoding it once more would name something else. Nothing that a path names has a percent sign:
+ * throws InvalidInput for a parameter that has one.
  */
-function percentDecodedValues(parameters: Record<string, string | undefined>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, value && percentDecoded(value)]));
+function readPathParameters({ pathParameters, path }: APIGatewayProxyEvent): Record<string, string | undefined> {
+  const decoded = Object.entries(pathParameters ?? {}).map(([name, sent]) => {
+    const value = sent?.includes('%') && !path.includes(sent) ? percentDecoded(sent) : sent;
+    if (!value?.includes('%')) return [name, value];
+    const msg = 'Input should have no percent sign, once it is percent-decoded';
+    throw new InvalidInput([{ loc: ['path', name], msg, type: 'value_error' }]);
+  });
+  return Object.fromEntries(decoded);
 }
 
 function percentDecoded(text: string): string {

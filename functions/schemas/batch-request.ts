@@ -8,7 +8,7 @@ import { isObject } from '../values/json-text.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { type Fault, printable, whole } from './faults.ts';
 import { UuidText } from './query-parameters.ts';
-import { boundedText, jsonObject, orNull, Tags } from './sent-values.ts';
+import { boundedText, deviceName, jsonObject, orNull, Tags } from './sent-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
 import { QueuePriority } from './values.ts';
 
@@ -53,7 +53,7 @@ export const CreateBatchRequest = z
       z.transform((open) => open ?? false),
     ),
     /** Null: the device that the sequence was made for. */
-    device_type: orNull(boundedText(128)),
+    device_type: orNull(deviceName),
     queue_priority: orNull(QueuePriority),
     webhook: orNull(boundedText(2_048)),
     configuration: orNull(jsonObject(12_000)),

@@ -21,6 +21,9 @@ export function boundedText(most: number) {
   );
 }
 
+/** A device as it is named by calls. Paths name devices, and what they name has no percent sign. */
+export const deviceName = boundedText(128).check(z.regex(/^[^%]*$/));
+
 /** A time that the columns can hold: microseconds since 1970, up to 2^53. */
 export const Time = TimestampText.check(
   z.refine((time: string) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { type RouteName, routes } from '../../functions/routes.ts';
+import { decodeComponent } from '../../infra/local/service/http-server.ts';
 
 export interface GatewayRequest {
   /** The caller; absent on a route without authorizer. */
@@ -45,12 +46,17 @@ const identity: APIGatewayProxyEvent['requestContext']['identity'] = {
   userArn: null,
 };
 
-/** The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. */
+/**
+ * The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. Its
+ * path is decoded, its parameters are as given.
+ */
 export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {}): APIGatewayProxyEvent {
   const route = routes[routeName];
   const requestId = randomUUID();
   const { path: pathParameters, body, exp = Math.floor(Date.now() / 1000) + 3600 } = request;
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? `{${name}}`);
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    decodeComponent(pathParameters?.[name] ?? `{${name}}`),
+  );
   const method = request.method ?? route.method;
   const headers: Record<string, string | readonly string[]> = {
     Accept: '*/*',

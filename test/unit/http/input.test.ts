@@ -85,14 +85,26 @@ describe('readInput', () => {
     });
   });
 
+  const eventOfPath = (path: string, job_id: string) => ({ ...event({ path: { job_id } }), path: `/jobs/${path}` });
+
   it.each([
-    ['%7Ba%7D', '{a}'],
-    ['a', 'a'],
+    ['{a}', '%7Ba%7D', '{a}'],
+    ['{a}', '{a}', '{a}'],
+    ['a', 'a', 'a'],
+    ['', '', ''],
+  ])('reads of the path %j the parameter %j as %j, whether it arrives decoded or not', (path, sent, job_id) => {
+    expect(readInput({ path: any }, eventOfPath(path, sent))).toEqual({ path: { job_id } });
+  });
+
+  it.each([
+    ['a%62', 'a%62'],
+    ['a%62', 'a%2562'],
     ['%', '%'],
+    ['%', '%25'],
     ['%E0%A4', '%E0%A4'],
-    ['', ''],
-  ])('decodes %j of a path where it can', (sent, job_id) => {
-    expect(readInput({ path: any }, event({ path: { job_id: sent } }))).toEqual({ path: { job_id } });
+  ])('refuses of the path %j the parameter %j: a percent sign could be decoded twice', (path, sent) => {
+    const faults = [expect.objectContaining({ loc: ['path', 'job_id'], type: 'value_error' })];
+    expect(() => readInput({ path: any }, eventOfPath(path, sent))).toThrow(expect.objectContaining({ faults }));
   });
 
   it('leaves a parameter without value alone', () => {

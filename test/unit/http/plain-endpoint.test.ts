@@ -150,7 +150,7 @@ describe('plainEndpoint', () => {
       query: { limit: 7, offset: 0 },
       body: 3,
     });
-    const bad = gatewayEvent('getResultsLink', { userId, path: { job_id: '%' }, query: 'limit=x' });
+    const bad = gatewayEvent('getResultsLink', { userId, path: { job_id: 'x' }, query: 'limit=x' });
     const { statusCode, body } = await handler(bad, context);
     expect(statusCode).toBe(422);
     const items = [
