@@ -560,6 +560,9 @@ describe('a call that sets a device', () => {
     const second = await set(device, { mode: 'OPEN', reason: 'calibrated', idle_seconds: null, max_job_seconds: 600 });
     expect(second.data).toMatchObject({ availability: 'ACTIVE', status_message: null, max_job_seconds: 600 });
     expect(second.data.idle_seconds).toBeNull();
+    for (const nothing of [{ mode: 'OPEN' }, { reason: 'x' }]) {
+      expect((await set(device, nothing)).data).toEqual(second.data);
+    }
     const rows = await itemsOfMonth();
     const acts = rows.filter(({ target }) => target.device_type === device);
     expect(

@@ -101,7 +101,8 @@ describe('the limits of a subject', () => {
   it('are changed with a row of the audit trail each, and none where nothing changes', async () => {
     const subject = 'user:audited';
     await put(subject, { max_unfinished_jobs: 1 });
-    await put(subject, { max_unfinished_jobs: 2 });
+    const { data } = await put(subject, { max_unfinished_jobs: 2 });
+    expect((await put(subject, { max_unfinished_jobs: 2 })).data).toEqual(data);
     await remove(subject);
     await remove(subject);
     const rows = await auditRows(client, names);

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
 import type { Act } from '../../schemas/audit.ts';
@@ -98,7 +99,7 @@ interface LimitsChange {
 
 /**
  * Sets the limits of a subject in place of its former ones, or removes them, in one transaction
- * with its row of the audit trail. They hold for every creation that begins afterwards. Throws
+ * with its row of the audit trail; the same limits again write nothing. They hold for every creation that begins afterwards. Throws
  * NotFound when there is nothing to remove, and LimitExceeded beyond 10,000 subjects.
  */
 export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): Promise<SubjectLimits | undefined> {
@@ -108,8 +109,10 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
       readPolicy(db),
       readSubjects(db, subject === defaultSubject ? [] : [subject]),
     ]);
-    const before = subject === defaultSubject ? policy.limits : stored.get(subject)?.limits;
+    const former = subject === defaultSubject ? defaultOf(policy) : stored.get(subject);
+    const before = former?.limits;
     if (limits === undefined) requireLimits(before);
+    if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former };
     const updated_at = fromMilliseconds(db.clock.now());
     const act: Act = {
       at: updated_at,

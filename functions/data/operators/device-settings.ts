@@ -1,5 +1,6 @@
 /** What operators set for devices. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { needsReason } from '../../device-modes.ts';
 import type { DeviceSettingsRequest } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
@@ -20,7 +21,7 @@ interface DeviceSetting {
 
 /**
  * Sets a device, and writes a row of the audit trail. Settings that are left out stay as they are;
- * null goes back to what the device announces. Once this has returned, nothing is handed out that
+ * null goes back to what the device announces. What changes nothing writes nothing. Once this has returned, nothing is handed out that
  * the rules forbid: see isCurrent in lifecycle/queue-writes.ts. After an error, repeat it.
  *
  * Write units: 2 for each KB of the rules, counted twice, of the device's row with its
@@ -36,6 +37,7 @@ export async function setDevice(
     const before = await getDeviceRules(db, deviceType);
     const now = db.clock.now();
     const after = changedRules(before, settings, now);
+    if (isDeepStrictEqual({ ...after, rev: before.rev }, before)) return { result: before };
     const Item = { device_type: deviceType, key: deviceRulesKey, ...after };
     const act = {
       at: fromMilliseconds(now),
