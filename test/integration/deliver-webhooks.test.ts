@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { secretsManager } from '../../functions/data/aws/secrets-manager.ts';
+import { testWebhook } from '../../functions/data/webhooks/call-webhook.ts';
 import { countHostCall, maxCallsPerMinute } from '../../functions/data/webhooks/host-limits.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
@@ -10,6 +12,7 @@ import { derivedUuid } from '../../functions/values/uuid.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
@@ -362,7 +365,7 @@ describe('deliverWebhooks', () => {
 });
 
 describe('the deliveries of a batch', () => {
-  const deliveriesOf = async (sent: WebhookMessage): Promise<Record<string, unknown>[]> =>
+  const deliveriesOf = async (sent: Pick<WebhookMessage, 'batch_id'>): Promise<Record<string, unknown>[]> =>
     (await askAbout('getBatchWebhook', sent)).data.deliveries;
   const common = { sent_at: time, duration_ms: expect.any(Number) };
 
@@ -419,6 +422,20 @@ describe('the deliveries of a batch', () => {
       reason: 'The receiver answered 302: redirects are not followed.',
     });
     expect(receiver.messages).toHaveLength(3);
+  });
+
+  it('have a test that is answered, once it was sent, also where it cannot be stored', async () => {
+    const { batch_id, webhook } = await message();
+    const failing = interceptedClient(client, ({ name, input, send }) => {
+      const isStored = name === 'UpdateCommand' && input.TableName === names.WebhookAttempts;
+      return isStored ? Promise.reject(new Error('not today')) : send();
+    });
+    const secret = { id: process.env.WEBHOOK_KEY_ARN!, call: secretsManager() };
+    const options = { secret, reach: 'loopback', timeoutMilliseconds: 5_000 } as const;
+    const tested = await testWebhook(testDb(failing, names), { user_id: alice, id: batch_id, webhook }, options);
+    expect(tested).toMatchObject({ type: 'webhook.test', status: 204 });
+    expect(receiver.messages).toHaveLength(1);
+    expect(await deliveriesOf({ batch_id })).toEqual([]);
   });
 
   it('of a batch that has had nothing but a test leave its status without an attempt', async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { NoWebhook, ReceiverBusy } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { addToRequestLog, describeError } from '../../runtime/request-log.ts';
 import type { Batch } from '../../schemas/batch.ts';
 import type { WebhookDelivery } from '../../schemas/webhook.ts';
 import { timeLimits } from '../../time-limits.ts';
@@ -58,7 +59,7 @@ interface TestOptions extends Pick<WebhookCall, 'timeoutMilliseconds'> {
 
 /**
  * Sends a test to a batch's webhook now, once, and returns its outcome. The test becomes one of the
- * batch's deliveries, and counts for its host like any other call. Throws NoWebhook when the batch
+ * batch's deliveries, unless it cannot be stored: then the log says so. It counts for its host like any other call. Throws NoWebhook when the batch
  * has none, or one that is never called; ReceiverBusy when its host was called often enough in this
  * minute. 2 to 5 write units.
  */
@@ -78,6 +79,9 @@ export async function testWebhook(
   const message = { id: `msg_${randomUUID()}`, url, body, timeoutMilliseconds };
   const { delivered } = await callWebhook(db.clock, secret, message);
   const delivery: WebhookDelivery = { type: 'webhook.test', job_id: null, attempt: 1, ...delivered };
-  await putDelivery(db, { user_id, batch_id }, delivery);
+  // The receiver was called: whoever asked must not be led to send another test.
+  await putDelivery(db, { user_id, batch_id }, delivery).catch((error: unknown) =>
+    addToRequestLog({ record_fault: describeError(error) }),
+  );
   return delivery;
 }
