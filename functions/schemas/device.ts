@@ -4,7 +4,7 @@ import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
 import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
 import { many, TextsFilter } from './query-parameters.ts';
-import { boundedText, Time } from './sent-values.ts';
+import { boundedText, deviceName, Time } from './sent-values.ts';
 import { Count, JsonObject, NullableText, NullableTimestamp, Timestamp } from './values.ts';
 
 /** Whether a device takes work. */
@@ -49,7 +49,8 @@ const fields = {
   availability: `\`ACTIVE\`: its status is \`UP\`, its mode ${modesThat(({ accepts, claims }) => accepts && claims)}, and it is in no window. \`RETIRED\`: its mode is ${modesThat(({ listed }) => !listed)}. Otherwise \`INACTIVE\`.`,
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
   mode: `What an operator lets it do. ${modeMeanings.join(' ')} A device without a place in the list is shown only to callers who ask for it with \`availability=RETIRED\`.`,
-  status_message: 'Why it takes no work now, in an operator’s words; null while it takes work.',
+  status_message:
+    'Why it takes no work now, in an operator’s words; null while it takes work. Anyone can read it, without a token.',
   available_at: 'The end of the present window; null outside windows.',
   windows:
     'The present and future windows in which it starts nothing. If one answer cannot hold the windows of all devices, only the first of each.',
@@ -116,7 +117,7 @@ export const DeviceSpecifications = z
   .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] });
 
 export const DevicePath = z
-  .object({ device_type: boundedText(128) })
+  .object({ device_type: deviceName })
   .register(z.globalRegistry, { fields, example: { device_type: 'FRESNEL' } });
 
 /** The device that a call is for. */
@@ -175,7 +176,7 @@ export const DeviceSettingsRequest = z
     fields: {
       ...settingFields,
       mode: fields.mode,
-      reason: `Why, for users to read. Required with any mode but ${modesThat(({ says }) => says === undefined)}.`,
+      reason: `Why, for users to read, and for anyone without a token. Required with any mode but ${modesThat(({ says }) => says === undefined)}.`,
       windows: 'All windows from now on; they replace the former ones. They must not overlap.',
     },
     example: { mode: 'PAUSED', reason: 'Calibration until the afternoon.' },
