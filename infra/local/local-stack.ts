@@ -21,6 +21,7 @@ import { startSecretStore } from './secrets/secret-store.ts';
 import { splitTarget } from './service/http-server.ts';
 import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
 import { startEventSource } from './sqs/event-source.ts';
+import type { Timer } from './sqs/queue.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
 import { type Deployment, readDeployment } from './template/deployment.ts';
 import type { AccountContext } from './template/resource-types.ts';
@@ -41,6 +42,8 @@ interface LocalStackOptions {
   readonly deliverWebhooks?: boolean | undefined;
   /** Whose tokens are accepted, instead of the stack's own; demo data then cannot be loaded. */
   readonly tokenIssuer?: TokenIssuerContext;
+  /** What measures the delays of queues, instead of the clock. */
+  readonly after?: Timer;
   /** Where the functions' own output goes. */
   readonly logFile: string;
   /** Called when a step begins, to be shown to people. */
@@ -156,12 +159,12 @@ type Services = Awaited<ReturnType<typeof startServices>>;
 async function startServices(
   { stackName, template, assets }: Synthesis,
   dynamodbEndpoint: string,
-  { dataDirectory, deliverWebhooks }: LocalStackOptions,
+  { dataDirectory, deliverWebhooks, after }: LocalStackOptions,
   parts: AsyncDisposableStack,
 ) {
   const owner = ownerPrincipal(accountId);
   const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
-  const queueService = await startQueueService(principals);
+  const queueService = await startQueueService(principals, after);
   parts.defer(queueService.stop);
   const region = process.env.AWS_REGION ?? 'us-east-1';
   const account: AccountContext = { accountId, region, stackName, queueEndpoint: queueService.url };

@@ -64,6 +64,9 @@ export function localDeployment(): Deployment {
     async concurrency() {
       throw new NotHere('there is no account');
     },
+    async recursionConfig() {
+      throw new NotHere('the local stack counts calls itself');
+    },
     async raiseAlarm() {
       throw new NotHere('there is no CloudWatch');
     },

@@ -12,6 +12,7 @@ import {
   tables,
 } from '../../functions/tables.ts';
 import type { Queues } from './queues.ts';
+import { recursiveFunctions } from './recursion.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 import type { Storage } from './storage.ts';
@@ -42,6 +43,7 @@ export class Consumers extends Construct {
       ...ofQueues.map(([, { consumer }]) => consumer.function as Consumer),
       ...ofStreams.map(([, { consumer }]) => consumer as Consumer),
     ]);
+    const recursive = recursiveFunctions(otherFunctions, queues);
     this.functions = Object.fromEntries(
       Array.from(names, (name) => [
         name,
@@ -49,6 +51,7 @@ export class Consumers extends Construct {
           function: otherFunctions[name],
           resources: props.resources,
           settings: props.settings,
+          recursive: recursive.has(name),
         }),
       ]),
     ) as Record<Consumer, ServiceFunction>;

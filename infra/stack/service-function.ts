@@ -15,6 +15,7 @@ import {
   Code,
   Function as LambdaFunction,
   LoggingFormat,
+  RecursiveLoop,
   Runtime,
   SystemLogLevel,
   Tracing,
@@ -48,6 +49,8 @@ interface ServiceFunctionProps {
   readonly settings: StageSettings;
   /** Execution environments that are kept for it; it takes no more. */
   readonly reserved?: number | undefined;
+  /** Its messages may come back to it, more than 16 times: it says when that ends. */
+  readonly recursive?: boolean;
   /** Configuration beyond what `uses` implies. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -75,6 +78,7 @@ export class ServiceFunction extends LambdaFunction {
       memorySize: 1024,
       timeout: Duration.seconds(props.function.timeoutSeconds ?? timeLimits.function),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
+      ...(props.recursive === true && { recursiveLoop: RecursiveLoop.ALLOW }),
       tracing: Tracing.ACTIVE,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,

@@ -21,10 +21,10 @@ export interface ExecutionEnvironment {
   /** False once the thread has ended. */
   isAlive(): boolean;
   /**
-   * Calls the handler with the event; both are JSON text. Throws FunctionError; after a timeout the
-   * thread is gone.
+   * Calls the handler with the event; event and answer are JSON text. Throws FunctionError; after a
+   * timeout the thread is gone.
    */
-  run(event: string): Promise<string>;
+  run(event: string, traceHeader: string): Promise<string>;
   end(): Promise<void>;
 }
 
@@ -70,11 +70,12 @@ export function startExecutionEnvironment(
 
   return { loaded: loading.promise, isAlive: () => alive, run, end };
 
-  async function run(event: string): Promise<string> {
+  async function run(event: string, traceHeader: string): Promise<string> {
     const milliseconds = definition.timeoutSeconds * 1000;
     const invocation: Invocation = {
       event,
       requestId: randomUUID(),
+      traceHeader,
       functionArn: definition.arn,
       deadline: Date.now() + milliseconds,
     };

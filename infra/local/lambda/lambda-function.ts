@@ -2,15 +2,24 @@ import { availableParallelism } from 'node:os';
 import type { FunctionDefinition } from '../template/deployment.ts';
 import { type ExecutionEnvironment, startExecutionEnvironment } from './execution-environment.ts';
 import { FunctionError } from './function-error.ts';
+import { countInvocation } from './lineage.ts';
+
+interface InvokeOptions {
+  /** The trace headers that the event's messages came with. */
+  readonly traceHeaders?: readonly string[];
+  /** Aborted when no caller waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
 
 /** A function of the deployment, ready to be called. */
 export interface LambdaFunction {
   readonly definition: FunctionDefinition;
   /**
    * Calls the function in an execution environment of its own: an idle one, or a new one where all
-   * are busy. Waits in line where there are as many as allowed. Throws FunctionError.
+   * are busy. Waits in line where there are as many as allowed. Throws FunctionError, and the
+   * reason of the signal where that is aborted before the call begins.
    */
-  invoke(event: unknown): Promise<unknown>;
+  invoke(event: unknown, options?: InvokeOptions): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -51,16 +60,18 @@ export function lambdaFunction(
   const environments = new Set<ExecutionEnvironment>();
   let starting = 0;
   const idle: ExecutionEnvironment[] = [];
-  const waiting: ((environment: ExecutionEnvironment | Promise<ExecutionEnvironment>) => void)[] = [];
+  /** In the order in which they came. */
+  const waiting = new Set<(environment: ExecutionEnvironment | Promise<ExecutionEnvironment>) => void>();
 
   return {
     definition,
-    async invoke(event) {
+    async invoke(event, { traceHeaders = [], signal } = {}) {
+      const traceHeader = countInvocation(definition, traceHeaders);
       const text = JSON.stringify(event);
       if (Buffer.byteLength(text) > maxPayloadBytes) {
         throw new FunctionError('RequestTooLargeException', 'The event is larger than 6 MB.');
       }
-      const payload = await inEnvironment((environment) => environment.run(text));
+      const payload = await inEnvironment((environment) => environment.run(text, traceHeader), signal);
       if (Buffer.byteLength(payload) > maxPayloadBytes) {
         throw new FunctionError('Function.ResponseSizeTooLarge', 'The response is larger than 6 MB.');
       }
@@ -71,30 +82,40 @@ export function lambdaFunction(
     },
   };
 
-  async function inEnvironment<Result>(work: (environment: ExecutionEnvironment) => Promise<Result>): Promise<Result> {
-    const environment = await acquire();
+  async function inEnvironment<Result>(
+    work: (environment: ExecutionEnvironment) => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    signal?.throwIfAborted();
+    const environment = await acquire(signal);
     try {
       await environment.loaded;
+      signal?.throwIfAborted();
       return await work(environment);
     } finally {
       release(environment);
     }
   }
 
-  function acquire(): ExecutionEnvironment | Promise<ExecutionEnvironment> {
+  function acquire(signal: AbortSignal | undefined): ExecutionEnvironment | Promise<ExecutionEnvironment> {
     for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
       if (free.isAlive()) return free;
       environments.delete(free);
     }
     if (environments.size + starting < limit) return start();
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve, reject) => {
+      waiting.add(resolve);
+      signal?.addEventListener('abort', () => waiting.delete(resolve) && reject(signal.reason));
+    });
   }
 
   function release(environment: ExecutionEnvironment) {
     if (!environment.isAlive()) environments.delete(environment);
-    const next = waiting.shift();
-    if (next !== undefined) next(environment.isAlive() ? environment : start());
-    else if (environment.isAlive()) idle.push(environment);
+    const [next] = waiting;
+    if (next !== undefined) {
+      waiting.delete(next);
+      next(environment.isAlive() ? environment : start());
+    } else if (environment.isAlive()) idle.push(environment);
   }
 
   function start(): Promise<ExecutionEnvironment> {

@@ -18,6 +18,7 @@ export interface WorkerSettings {
 export interface Invocation {
   readonly event: string;
   readonly requestId: string;
+  readonly traceHeader: string;
   readonly functionArn: string;
   /** Milliseconds since 1970. */
   readonly deadline: number;
@@ -62,8 +63,10 @@ async function loadHandler({ directory, handler }: WorkerSettings): Promise<Hand
   return found as Handler;
 }
 
-async function answer(handler: Handler, { event, requestId, functionArn, deadline }: Invocation) {
+async function answer(handler: Handler, { event, requestId, traceHeader, functionArn, deadline }: Invocation) {
   const { env } = process;
+  // The SDK sends it along with every call.
+  env._X_AMZN_TRACE_ID = traceHeader;
   const context = {
     awsRequestId: requestId,
     callbackWaitsForEmptyEventLoop: true,

@@ -64,8 +64,9 @@ export function startEventSource(source: EventSourceDefinition, queue: Queue, ta
   async function invoke(batch: readonly Message[]): Promise<{ failed: ReadonlySet<Message>; reason: string }> {
     const event: SQSEvent = { Records: batch.map((message) => toRecord(message, queue.definition.arn)) };
     let response: SQSBatchResponse | null;
+    const traceHeaders = batch.flatMap(({ traceHeader = [] }) => traceHeader);
     try {
-      response = (await target.invoke(event)) as SQSBatchResponse | null;
+      response = (await target.invoke(event, { traceHeaders })) as SQSBatchResponse | null;
     } catch (error) {
       return { failed: new Set(batch), reason: error instanceof Error ? error.message : String(error) };
     }
@@ -89,6 +90,7 @@ function toRecord(message: Message, queueArn: string): SQSRecord {
       SentTimestamp: String(sentAt),
       SenderId: 'local',
       ApproximateFirstReceiveTimestamp: String(firstReceivedAt),
+      ...(message.traceHeader !== undefined && { AWSTraceHeader: message.traceHeader }),
       ...(message.groupId !== undefined && { MessageGroupId: message.groupId }),
       ...(message.deduplicationId !== undefined && { MessageDeduplicationId: message.deduplicationId }),
       ...(message.sequenceNumber !== undefined && { SequenceNumber: message.sequenceNumber }),

@@ -10,6 +10,8 @@ export interface StoredMessage {
   readonly groupId?: string | undefined;
   readonly deduplicationId?: string | undefined;
   readonly sequenceNumber?: string | undefined;
+  /** The trace header of the call that sent it. */
+  readonly traceHeader?: string | undefined;
   /** Milliseconds since 1970. */
   readonly sentAt: number;
   /** Hidden until then, milliseconds since 1970. */

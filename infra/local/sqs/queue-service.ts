@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { SetupProblem } from '../../commands/setup-problem.ts';
 import type { Principals } from '../iam/principals.ts';
@@ -7,7 +8,7 @@ import { type JsonCall, startJsonService } from '../service/json-service.ts';
 import { Refusal } from '../service/refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import { messageFiles } from './message-files.ts';
-import { type Message, maxMessageBytes, Queue } from './queue.ts';
+import { type Message, maxMessageBytes, Queue, type Timer } from './queue.ts';
 
 /** The local SQS: the account's queues, and the endpoint through which functions send to them. */
 export interface QueueService extends HttpServer {
@@ -41,8 +42,9 @@ interface SendMessageRequest {
 
 /**
  * Starts the endpoint. It has no queues at first, since their URLs contain the endpoint's address.
+ * `after` measures delays.
  */
-export async function startQueueService(principals: Principals): Promise<QueueService> {
+export async function startQueueService(principals: Principals, after?: Timer): Promise<QueueService> {
   const all: Queue[] = [];
   const byName = (arnOrUrl: string) =>
     all.find(({ definition }) => definition.arn === arnOrUrl || definition.url === arnOrUrl);
@@ -57,7 +59,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     create(definitions, directory) {
       for (const definition of definitions) {
         const files = directory === undefined ? undefined : messageFiles(join(directory, definition.name));
-        all.push(new Queue(definition, () => byName(definition.redrive?.deadLetterArn ?? ''), files));
+        all.push(new Queue(definition, () => byName(definition.redrive?.deadLetterArn ?? ''), files, after));
       }
     },
     find(arnOrUrl) {
@@ -67,7 +69,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     },
   };
 
-  function perform({ operation, body, requireAccess }: JsonCall) {
+  function perform({ operation, body, requireAccess }: JsonCall, { headers }: IncomingMessage) {
     const perform = operations[operation];
     if (perform === undefined) {
       throw new Refusal('UnsupportedOperation', `The local queues do not know ${operation}.`);
@@ -76,7 +78,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     const queue = byName(parameters.QueueUrl);
     if (queue === undefined) throw new Refusal('QueueDoesNotExist', 'The specified queue does not exist.');
     requireAccess({ action: `sqs:${operation}`, resource: queue.definition.arn });
-    return perform(queue, parameters);
+    return perform(queue, parameters, headers['x-amzn-trace-id']);
   }
 }
 
@@ -104,8 +106,10 @@ function received(queue: Queue, { ReceiptHandle }: MessageRequest): Message | un
 }
 
 /** A message's own id is its handle: no other receiver has it while it is hidden. */
-// biome-ignore lint/suspicious/noExplicitAny: each operation has its own parameters.
-const operations: Readonly<Record<string, (queue: Queue, parameters: any) => object>> = {
+const operations: Readonly<
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has its own parameters.
+  Record<string, (queue: Queue, parameters: any, traceHeader: IncomingHttpHeaders[string]) => object>
+> = {
   SendMessage: sendMessage,
   ReceiveMessage(queue, { MaxNumberOfMessages = 1, VisibilityTimeout }: ReceiveMessageRequest) {
     const messages = queue.receive(MaxNumberOfMessages);
@@ -143,7 +147,7 @@ interface ReceiveMessageRequest {
   readonly VisibilityTimeout?: number;
 }
 
-function sendMessage(queue: Queue, parameters: SendMessageRequest) {
+function sendMessage(queue: Queue, parameters: SendMessageRequest, traceHeader: IncomingHttpHeaders[string]) {
   const { MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 } = parameters;
   const { messageId, sequenceNumber } = queue.send({
     body: MessageBody,
@@ -151,6 +155,7 @@ function sendMessage(queue: Queue, parameters: SendMessageRequest) {
       Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
     ),
     delay: (DelaySeconds * 1000) / delayFactor,
+    traceHeader: traceHeader?.toString(),
     ...(MessageGroupId !== undefined && { groupId: MessageGroupId }),
     ...(MessageDeduplicationId !== undefined && { deduplicationId: MessageDeduplicationId }),
   });

@@ -16,6 +16,7 @@ interface NewMessage {
   readonly deduplicationId?: string;
   /** Milliseconds that the message is hidden at first. Standard queues only. */
   readonly delay?: number;
+  readonly traceHeader?: string | undefined;
 }
 
 /**
@@ -37,6 +38,11 @@ export const maxMessageBytes = 1_048_576;
 
 const deduplicationMilliseconds = 5 * 60_000;
 
+/** Does the work after this number of milliseconds. */
+export type Timer = (work: () => void, milliseconds: number) => void;
+
+const timer: Timer = (work, milliseconds) => void setTimeout(work, milliseconds).unref();
+
 /**
  * Messages that are received one batch at a time. In a standard queue every message is a group of
  * its own.
@@ -49,22 +55,29 @@ interface Group {
 /**
  * A queue as SQS has them: what is received stays hidden until it is deleted or released. It is
  * empty at first, or holds what `files` hold. `deadLetters` finds the queue that its redrive policy
- * names.
+ * names. `after` measures delays; tests let them pass at once.
  */
 export class Queue {
   readonly definition: QueueDefinition;
   readonly #deadLetters: () => Queue | undefined;
   readonly #files: MessageFiles | undefined;
+  readonly #after: Timer;
   readonly #maxReceives: number;
   readonly #groups = new Map<string, Group>();
   readonly #recentlySent = new Map<string, Message>();
   readonly #listeners: (() => void)[] = [];
   #lastSequenceNumber = 0n;
 
-  constructor(definition: QueueDefinition, deadLetters: () => Queue | undefined, files?: MessageFiles) {
+  constructor(
+    definition: QueueDefinition,
+    deadLetters: () => Queue | undefined,
+    files?: MessageFiles,
+    after: Timer = timer,
+  ) {
     this.definition = definition;
     this.#deadLetters = deadLetters;
     this.#files = files;
+    this.#after = after;
     this.#maxReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
     for (const message of files?.read() ?? []) this.#restore(message);
   }
@@ -93,9 +106,10 @@ export class Queue {
    * The message, or the one of its group with the same deduplication id that was sent within the
    * last five minutes. Throws Refusal for what SQS refuses.
    */
-  send({ body, attributes = {}, groupId, deduplicationId, delay = 0 }: NewMessage): Message {
+  send({ body, attributes = {}, groupId, deduplicationId, delay = 0, traceHeader }: NewMessage): Message {
     requireAllowedSize(body, attributes);
-    const message = { ...neverReceived(), messageId: randomUUID(), body, attributes, sentAt: Date.now() };
+    const sent = { body, attributes, traceHeader, sentAt: Date.now() };
+    const message = { ...neverReceived(), messageId: randomUUID(), ...sent };
     if (!this.definition.fifo) return this.#accept(message, delay);
     if (delay > 0) throw new Refusal('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
     const ids = fifoIds(groupId, deduplicationId);
@@ -111,9 +125,8 @@ export class Queue {
 
   /** When it returns, the message outlives this process where there are files. */
   #accept(message: Message, delay = 0): Message {
-    const { messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt } = message;
-    const visibleAt = Date.now() + delay;
-    this.#files?.write({ messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt, visibleAt });
+    const { tried, settled, firstReceivedAt, receiveCount, failure, ...stored } = message;
+    this.#files?.write({ ...stored, visibleAt: Date.now() + delay });
     this.#add(message, delay);
     return message;
   }
@@ -179,7 +192,7 @@ export class Queue {
       group.hidden -= 1;
       if (group.hidden === 0) this.#announce();
     };
-    setTimeout(show, delay).unref();
+    this.#after(show, delay);
   }
 
   /** Only messages of standard queues have a delay: each is a group of its own. */

@@ -54,6 +54,8 @@ export interface FunctionDefinition {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   readonly reservedConcurrency?: number;
+  /** Whether it may call itself, over queues, as often as it likes. */
+  readonly allowsRecursion?: true;
   readonly environment: Readonly<Record<string, string>>;
   readonly roleArn: string;
   /** What its role allows. */
@@ -163,6 +165,7 @@ function readFunction(
     ...(properties.ReservedConcurrentExecutions !== undefined && {
       reservedConcurrency: properties.ReservedConcurrentExecutions,
     }),
+    ...(properties.RecursiveLoop === 'Allow' && { allowsRecursion: true }),
     environment: properties.Environment?.Variables ?? {},
     roleArn: properties.Role,
     statements: readRole(properties.Role, resources, 'lambda.amazonaws.com'),

@@ -44,7 +44,9 @@ describe('lambdaFunction', () => {
       AWS_LAMBDA_FUNCTION_NAME: 'name',
     });
     expect(
-      Object.keys(environment).filter((name) => !/^(AWS_|LAMBDA_|GIVEN|LANG|PATH|TZ|_HANDLER|NODE_)/.test(name)),
+      Object.keys(environment).filter(
+        (name) => !/^(AWS_|LAMBDA_|GIVEN|LANG|PATH|TZ|_HANDLER|_X_AMZN_TRACE_ID|NODE_)/.test(name),
+      ),
     ).toEqual([]);
   });
 
@@ -140,6 +142,24 @@ describe('lambdaFunction', () => {
     const atOnce = Array.from(readFileSync(journal, 'utf8'), (sign) => (loading += sign === '+' ? 1 : -1));
     expect(atOnce).toHaveLength(2 * count);
     expect(Math.max(...atOnce)).toBeLessThanOrEqual(availableParallelism());
+  });
+
+  it('counts the calls of a chain as Lambda does, for each function, and ends it after 16', async () => {
+    const source = 'export const handler = () => process.env._X_AMZN_TRACE_ID';
+    const [one, other] = [bundle(source, { name: 'one' }), bundle(source, { name: 'other' })];
+    const chain = async (made: LambdaFunction, length: number, header?: string) => {
+      let last = header;
+      for (let call = 0; call < length; call++) {
+        last = (await made.invoke({}, { traceHeaders: last === undefined ? [] : ['', last] })) as string;
+      }
+      return last!;
+    };
+    const header = await chain(other, 16, await chain(one, 16));
+    expect(header).toMatch(/^Lineage=1:[0-9a-f]{8}:16\|[0-9a-f]{8}:16$/);
+    await expect(chain(one, 1, header)).rejects.toMatchObject({ errorType: 'RecursiveInvocationException' });
+    const allowed = bundle(source, { name: 'one', allowsRecursion: true });
+    expect(await chain(allowed, 10, header)).toMatch(/:26\|[0-9a-f]{8}:16$/);
+    expect(await chain(one, 1)).toMatch(/:1$/);
   });
 
   it("applies Lambda's limits of 6 MB", async () => {
