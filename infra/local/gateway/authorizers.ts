@@ -4,6 +4,7 @@ import type { ApiDefinition } from '../template/api-definition.ts';
 import type { AccountContext } from '../template/resource-types.ts';
 import { GatewayProblem } from './gateway-answer.ts';
 import type { AuthorizerContext, GatewayRequest } from './gateway-request.ts';
+import type { InvokeFunction } from './integrations.ts';
 
 interface Verdict {
   readonly statements: readonly PolicyStatement[];
@@ -24,7 +25,7 @@ interface AuthorizerResult {
 export function createAuthorizers(
   api: ApiDefinition,
   account: AccountContext,
-  invoke: (functionArn: string, event: unknown) => Promise<unknown>,
+  invoke: InvokeFunction,
 ): (authorizerId: string, request: GatewayRequest) => Promise<AuthorizerContext> {
   const verdicts = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
 
@@ -39,7 +40,11 @@ export function createAuthorizers(
     const kept = verdicts.get(key);
     let verdict = kept !== undefined && kept.until > request.time ? kept.verdict : undefined;
     if (verdict === undefined) {
-      verdict = await ask(authorizer.functionArn, { type: 'TOKEN', authorizationToken: token, methodArn });
+      verdict = await ask(
+        authorizer.functionArn,
+        { type: 'TOKEN', authorizationToken: token, methodArn },
+        request.gone,
+      );
       forget(request.time);
       if (authorizer.cacheSeconds > 0) {
         verdicts.set(key, { verdict, until: request.time + authorizer.cacheSeconds * 1000 });
@@ -51,11 +56,11 @@ export function createAuthorizers(
     return verdict.context;
   };
 
-  async function ask(functionArn: string, event: unknown): Promise<Verdict> {
+  async function ask(functionArn: string, event: unknown, gone: AbortSignal): Promise<Verdict> {
     const started = Date.now();
     let result: AuthorizerResult | null;
     try {
-      result = (await invoke(functionArn, event)) as AuthorizerResult | null;
+      result = (await invoke(functionArn, event, gone)) as AuthorizerResult | null;
     } catch (error) {
       if (!(error instanceof FunctionError)) throw error;
       throw new GatewayProblem(error.message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_FAILURE');

@@ -17,6 +17,8 @@ export interface GatewayRequest {
   readonly sourceIp: string;
   /** Milliseconds since 1970. */
   readonly time: number;
+  /** Aborted once its client waits no more. */
+  readonly gone: AbortSignal;
   /** Undefined when no resource has this path. */
   readonly resource: ResourceDefinition | undefined;
   readonly pathParameters: Readonly<Record<string, string>>;

@@ -36,24 +36,26 @@ export function createGateway(
   functions: readonly LambdaFunction[],
   account: AccountContext,
 ): Gateway {
-  const invoke: InvokeFunction = async (functionArn, event) => {
+  const invoke: InvokeFunction = async (functionArn, event, signal) => {
     const target = functions.find(({ definition }) => definition.arn === functionArn);
     if (target === undefined) throw new GatewayProblem('API_CONFIGURATION_ERROR');
-    return target.invoke(event);
+    return target.invoke(event, { signal });
   };
   const authorize = createAuthorizers(api, account, invoke);
 
   return { handle, handleUnreadable: (error, socket) => answerUnreadable(api, error, socket) };
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
-    const gatewayRequest = readRequest(api, request);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const gatewayRequest = readRequest(api, request, gone.signal);
     const context = templateContext(api, gatewayRequest);
     let answer: Answer;
     try {
       answer = await respond(request, gatewayRequest, context);
     } catch (error) {
-      // The client went away in the middle of its request, and waits for no answer.
-      if (request.errored !== null) return;
+      // The client went away, and waits for no answer.
+      if (request.errored !== null || gone.signal.aborted) return;
       if (!(error instanceof GatewayProblem)) console.error(error);
       const problem = error instanceof GatewayProblem ? error : new GatewayProblem('DEFAULT_5XX');
       answer = gatewayAnswer(api, problem, context);
@@ -82,7 +84,7 @@ export function createGateway(
   }
 }
 
-function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayRequest {
+function readRequest(api: ApiDefinition, request: IncomingMessage, gone: AbortSignal): GatewayRequest {
   const { path: fullPath, search } = splitTarget(request.url ?? '/');
   const { stagePath, path } = splitStage(api, fullPath);
   const match = findResource(api.resources, path);
@@ -98,6 +100,7 @@ function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayReque
     headers: request.headers,
     sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
     time: Date.now(),
+    gone,
     resource: match?.resource,
     pathParameters: match?.parameters ?? {},
   };

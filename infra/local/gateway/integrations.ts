@@ -10,9 +10,9 @@ type Integration = MethodDefinition['integration'];
 
 /**
  * Calls the function with this ARN. Throws GatewayProblem when there is none, FunctionError when it
- * fails.
+ * fails, and the reason of the signal: then the call has left the line, if it was in it.
  */
-export type InvokeFunction = (functionArn: string, event: unknown) => Promise<unknown>;
+export type InvokeFunction = (functionArn: string, event: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /**
  * What a Lambda proxy integration answers. Throws GatewayProblem when the function fails or takes
@@ -24,10 +24,13 @@ export async function answerByFunction(
   stage: { readonly api: ApiDefinition; readonly account: AccountContext; readonly invoke: InvokeFunction },
 ): Promise<Answer> {
   const event = proxyEvent(stage.api, stage.account, request);
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(new GatewayProblem('INTEGRATION_TIMEOUT')), timeoutMilliseconds);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new GatewayProblem('INTEGRATION_TIMEOUT')), timeoutMilliseconds);
+  const signal = AbortSignal.any([request.request.gone, timeout.signal]);
+  const ended = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => ended.reject(signal.reason));
   try {
-    const result = await Promise.race([stage.invoke(functionArn, event), timeout.promise]);
+    const result = await Promise.race([stage.invoke(functionArn, event, signal), ended.promise]);
     return proxyResponse(result, wantsBinary(request.request.headers.accept, stage.api.binaryMediaTypes));
   } catch (error) {
     if (!(error instanceof FunctionError)) throw error;
