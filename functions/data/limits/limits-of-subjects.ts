@@ -99,8 +99,9 @@ interface LimitsChange {
 
 /**
  * Sets the limits of a subject in place of its former ones, or removes them, in one transaction
- * with its row of the audit trail; the same limits again write nothing. They hold for every creation that begins afterwards. Throws
- * NotFound when there is nothing to remove, and LimitExceeded beyond 10,000 subjects.
+ * with its row of the audit trail; the same limits again write nothing. They hold for every
+ * creation that begins afterwards. Throws NotFound when there is nothing to remove, and
+ * LimitExceeded beyond 10,000 subjects.
  */
 export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): Promise<SubjectLimits | undefined> {
   const { subject, limits } = change;

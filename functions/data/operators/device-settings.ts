@@ -21,8 +21,9 @@ interface DeviceSetting {
 
 /**
  * Sets a device, and writes a row of the audit trail. Settings that are left out stay as they are;
- * null goes back to what the device announces. What changes nothing writes nothing. Once this has returned, nothing is handed out that
- * the rules forbid: see isCurrent in lifecycle/queue-writes.ts. After an error, repeat it.
+ * null goes back to what the device announces. What changes nothing writes nothing. Once this has
+ * returned, nothing is handed out that the rules forbid: see isCurrent in
+ * lifecycle/queue-writes.ts. After an error, repeat it.
  *
  * Write units: 2 for each KB of the rules, counted twice, of the device's row with its
  * specification, and of the audit row; 1 for each batch that a worker has. Read units: 1 for 16

@@ -59,9 +59,9 @@ interface TestOptions extends Pick<WebhookCall, 'timeoutMilliseconds'> {
 
 /**
  * Sends a test to a batch's webhook now, once, and returns its outcome. The test becomes one of the
- * batch's deliveries, unless it cannot be stored: then the log says so. It counts for its host like any other call. Throws NoWebhook when the batch
- * has none, or one that is never called; ReceiverBusy when its host was called often enough in this
- * minute. 2 to 5 write units.
+ * batch's deliveries, unless it cannot be stored: then the log says so. It counts for its host like
+ * any other call. Throws NoWebhook when the batch has none, or one that is never called;
+ * ReceiverBusy when its host was called often enough in this minute. 2 to 5 write units.
  */
 export async function testWebhook(
   db: Db<'WebhookAttempts' | 'Counters'>,
@@ -79,7 +79,7 @@ export async function testWebhook(
   const message = { id: `msg_${randomUUID()}`, url, body, timeoutMilliseconds };
   const { delivered } = await callWebhook(db.clock, secret, message);
   const delivery: WebhookDelivery = { type: 'webhook.test', job_id: null, attempt: 1, ...delivered };
-  // The receiver was called: whoever asked must not be led to send another test.
+  // The receiver was called: an error would lead the user to send another test.
   await putDelivery(db, { user_id, batch_id }, delivery).catch((error: unknown) =>
     addToRequestLog({ record_fault: describeError(error) }),
   );
