@@ -8,6 +8,16 @@ export async function stackOutputs(stack: string, run = aws): Promise<ReadonlyMa
   return new Map(outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 }
 
+/** The same by their names, one at a time. Throws SetupProblem where the stack lacks one. */
+export async function outputReader(stack: string, run = aws): Promise<(name: string) => string> {
+  const outputs = await stackOutputs(stack, run);
+  return (name) => {
+    const value = outputs.get(name);
+    if (value === undefined) throw new SetupProblem(`The stack ${stack} has no output ${name}.`);
+    return value;
+  };
+}
+
 /** What a command of the AWS CLI answers. Throws SetupProblem with what it prints when it fails. */
 // biome-ignore lint/suspicious/noExplicitAny: each command of the CLI has its own answer.
 export function aws(...parameters: string[]): Promise<any> {

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/values/results-key.ts';
-import { aws, stackOutputs } from '../commands/aws-cli.ts';
+import { aws, outputReader, stackOutputs } from '../commands/aws-cli.ts';
 import { eventMessage } from '../commands/event-message.ts';
-import { SetupProblem } from '../commands/setup-problem.ts';
 import { call } from './api-client.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LifecycleEvent, type LogLine, NotHere, userOf } from './deployment.ts';
@@ -25,11 +24,7 @@ type Output = (name: string) => string;
  */
 export async function awsDeployment(stack: string, token: string): Promise<Deployment> {
   const outputs = await stackOutputs(stack);
-  const output: Output = (name) => {
-    const value = outputs.get(name);
-    if (value === undefined) throw new SetupProblem(`The stack ${stack} has no output ${name}.`);
-    return value;
-  };
+  const output = await outputReader(stack);
   const functionLogs = [...outputs].filter(([name]) => /^(List|Get|Submit)\w+Log$/.test(name));
   const deployment = {
     name: `the stack ${stack}`,

@@ -11,16 +11,11 @@ import { recursiveFunctions } from '../stack/recursion.ts';
 import { call, expectAnswer, type Request } from './api-client.ts';
 import type { Deployment } from './deployment.ts';
 import { eventually } from './eventually.ts';
+import type { Check as AnyCheck, Checks as AnyChecks } from './examine.ts';
 import { jobHistory } from './job-history.ts';
 
-/**
- * Throws when the promise is not kept, NotHere where a deployment cannot keep it. A text that it
- * returns is printed.
- */
-export type Check = (deployment: Deployment) => Promise<unknown>;
-
-/** What is checked, by what it promises. */
-type Checks = Readonly<Record<string, Check>>;
+type Check = AnyCheck<Deployment>;
+type Checks = AnyChecks<Deployment>;
 
 const missingJob = '00000000-0000-4000-8000-000000000000';
 const allRoutes = Object.entries<Route>(routes).map(([name, route]) => ({

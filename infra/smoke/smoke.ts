@@ -3,8 +3,8 @@
 import { runCommand } from '../commands/run-command.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
 import { awsDeployment } from './aws-deployment.ts';
-import { type Check, checks } from './checks.ts';
-import { type Deployment, NotHere } from './deployment.ts';
+import { checks } from './checks.ts';
+import { examine, type Outcome } from './examine.ts';
 import { localDeployment } from './local-deployment.ts';
 
 const usage = `Usage: npm run smoke -- [--stack NAME --token TOKEN]
@@ -39,18 +39,3 @@ await runCommand({ usage, options }, async ({ stack, token = process.env.TOKEN }
   console.log(`\n${count('holds')} hold, ${count('fails')} fail, ${count('not here')} not here.`);
   return count('fails') === 0 ? 0 : 1;
 });
-
-interface Outcome {
-  readonly result: 'holds' | 'fails' | 'not here';
-  readonly detail: string;
-}
-
-async function examine(check: Check, deployment: Deployment): Promise<Outcome> {
-  try {
-    const facts = await check(deployment);
-    return { result: 'holds', detail: typeof facts === 'string' ? facts : '' };
-  } catch (error) {
-    const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
-    return { result: error instanceof NotHere ? 'not here' : 'fails', detail };
-  }
-}
