@@ -4,6 +4,8 @@ import { deviceModeNames, deviceModes, ruleNames, ruleWords } from '../../functi
 import { limitKinds, limitNames, limits } from '../../functions/limits.ts';
 import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
+import { readReport, reportRows } from '../acceptance/report.ts';
+import { steps } from '../acceptance/steps.ts';
 import { openCallTable } from './costs.ts';
 import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
 import {
@@ -49,6 +51,7 @@ export const documents: readonly GeneratedDocument[] = [
   page('docs/reference/sequence-checks.md', { rules: ruleTable }),
   page('docs/reference/queue.md', { modes: modeTable }),
   page('docs/guides/laboratory.md', { modes: modeTable, limits: limitTable }),
+  page('docs/guides/first-deployment.md', { acceptance: acceptanceTable }),
   page('docs/guides/operating.md', { 'calls without a token': openCallTable }),
   page('docs/reference/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
@@ -84,6 +87,13 @@ function page(file: string, sections: Readonly<Record<string, () => string>>): G
         readFileSync(join(root, file), 'utf8'),
       ),
   };
+}
+
+function acceptanceTable(): string {
+  return markdownTable(
+    ['step', 'proves', 'costs at most', 'checks in `.ci/run`', 'on AWS'],
+    reportRows(steps, readReport()),
+  );
 }
 
 function modeTable(): string {

@@ -105,6 +105,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'infra/openapi': { holds: '`npm run openapi`' },
   'infra/docs': { holds: '`npm run docs`' },
   'infra/smoke': { holds: '`npm run smoke`' },
+  'infra/acceptance': { holds: '`npm run accept`' },
 };
 
 /** A file imports another one of the project, or a package by its name. */
