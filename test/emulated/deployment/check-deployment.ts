@@ -9,17 +9,19 @@
 import { equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Acceptance, type Caller, withCallers } from '../../../infra/acceptance/acceptance.ts';
+import { runBatch } from '../../../infra/acceptance/run-batch.ts';
+import { runSteps } from '../../../infra/acceptance/run-steps.ts';
+import { steps } from '../../../infra/acceptance/steps.ts';
+import { aws as runAws } from '../../../infra/commands/aws-cli.ts';
 import { assemblyOf } from '../../../infra/local/template/synthesize.ts';
 import { call } from '../../../infra/smoke/api-client.ts';
-import { clientToken } from '../../../infra/smoke/client-token.ts';
+import { eventually } from '../../../infra/smoke/eventually.ts';
 import { startPassingServer } from '../../support/passing-server.ts';
+import { verify } from '../../support/verify-webhook.ts';
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { bootstrap, deploy, expectRefusals, outputsOf, stackName } from './deploy.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
-import { rehearseRestore } from './rehearse-restore.ts';
-import { runBatch } from './run-batch.ts';
-import { runSmoke } from './run-smoke.ts';
-
-type Outputs = Awaited<ReturnType<typeof outputsOf>>;
 
 const [venv, folder] = process.argv.slice(2) as [string, string];
 
@@ -27,8 +29,9 @@ const [venv, folder] = process.argv.slice(2) as [string, string];
 const rotation = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'].map((Step) => ({ Step }));
 
 await using aws = await startEmulatedAws(venv, folder);
-// For the smoke test, which calls the AWS CLI.
+// For the commands, which call the AWS CLI and keep what they note.
 Object.assign(process.env, aws.environment);
+process.chdir(folder);
 try {
   await checkDeployment();
 } catch (error) {
@@ -37,57 +40,64 @@ try {
   process.exitCode = 1;
 }
 
+/** All steps of an acceptance, as far as the emulator reaches; a delivery and a refusal between. */
 async function checkDeployment() {
   const assembly = await assemblyOf({});
   await bootstrap(aws, assembly);
   await expectRefusals(aws);
   await using api = await startFront();
-  await deploy(aws, assembly, { action: 'create', apiUrl: api.url });
-  const outputs = await outputsOf(aws);
-  api.serve(outputs.RestApiId!);
-  await callRotation([{}]);
-  report('deployed');
-
-  const token = await newToken(outputs, 'ada');
-  const user = { apiUrl: api.url, token };
-  await runBatch(user, await machine(outputs));
-  report('a batch created, claimed, uploaded, reported, its webhook called');
-  await expectRefusal(user);
-  await runSmoke(token);
-  report('the smoke test, by HTTP');
-
-  await callRotation(rotation);
-  await rehearseRestore({
-    aws,
-    user,
-    folder,
-    assemblyOf: (restored) => assemblyOf({ 'tables-dev': restored }),
+  let action: 'create' | 'update' = 'create';
+  const acceptance = withCallers({
+    ...{ stack: stackName, assembly, aws: runAws },
+    async deploy(context = {}) {
+      const deployed = Object.keys(context).length === 0 ? assembly : await assemblyOf(context);
+      await deploy(aws, deployed, { action, apiUrl: api.url });
+      api.serve((await outputsOf(aws)).RestApiId!);
+      if (action === 'create') await callRotation([{}]);
+      action = 'update';
+    },
+    // It restores what a table has now, whatever the second.
+    restorableTime: async () => `${new Date(Date.now() - 1_000).toISOString().slice(0, 19)}Z`,
   });
-  api.serve((await outputsOf(aws)).RestApiId!);
-  await runBatch(user, await machine(outputs));
-  report('all tables restored, and a batch from its creation to its webhook on these');
+  const { batch, remove, restore, 'batch again': batchAgain, ...others } = steps;
+  const run = async (some: object) => {
+    const report = await runSteps(acceptance, {
+      ...{ steps: { ...some }, commit: 'this', restores: true, print: (line) => console.log(line), save() {} },
+      report: { engine: 'ministack', stack: stackName, steps: {} },
+    });
+    const outcomes = Object.values(report.steps).flatMap(({ checks }) => Object.entries(checks));
+    const failed = outcomes.filter(([, { result }]) => result === 'fails').map(([promise]) => promise);
+    if (failed.length > 0) throw new Error(`These fail: ${failed.join('; ')}`);
+  };
+  await run({ ...others, batch });
+  await expectDelivery(acceptance);
+  await expectRefusal((await acceptance.callers()).user);
+  await callRotation(rotation);
+  await run({ restore, 'batch again': batchAgain });
+  await expectDelivery(acceptance);
+  await run({ remove });
 }
 
-function report(what: string) {
-  console.log(`${process.uptime().toFixed(0).padStart(4)} s  ${what}`);
-}
-
-async function machine(outputs: Outputs) {
-  const ids = ['--user-pool-id', outputs.UserPoolId!, '--client-id', outputs.MachineClientId!];
-  const { UserPoolClient } = await aws.run('cognito-idp', 'describe-user-pool-client', ...ids);
-  const { ClientId, ClientSecret } = UserPoolClient;
-  return { apiUrl: outputs.ApiUrl!, token: await clientToken(outputs.TokenEndpoint!, ClientId, ClientSecret) };
-}
-
-async function newToken(outputs: Outputs, username: string) {
-  const pool = ['--user-pool-id', outputs.UserPoolId!, '--username', username];
-  await aws.run('cognito-idp', 'admin-create-user', ...pool);
-  await aws.run('cognito-idp', 'admin-set-user-password', ...pool, '--password', 'Emulated-12345', '--permanent');
-  const { AuthenticationResult } = await aws.run(
-    ...['cognito-idp', 'initiate-auth', '--client-id', outputs.UserPoolClientId!],
-    ...['--auth-flow', 'USER_PASSWORD_AUTH', '--auth-parameters', `USERNAME=${username},PASSWORD=Emulated-12345`],
-  );
-  return AuthenticationResult.AccessToken;
+/** Signed messages about a batch and its job. */
+async function expectDelivery(acceptance: Acceptance) {
+  const { user, machine } = await acceptance.callers();
+  const receiver = await startWebhookReceiver();
+  try {
+    const batchId = await runBatch(user, machine, `${receiver.url}/hooks`);
+    await eventually(60, async () => receiver.messages.length >= 2);
+    const { data } = (await call(user, '/api/v1/webhooks/public-key')).body;
+    // After a rotation the key before signs as well, and for a minute alone.
+    const keys = [data.public_key, data.previous_public_key].filter((key) => key !== null);
+    for (const message of receiver.messages) {
+      const { data: ended } = verify(message.headers as Record<string, string>, message.body, keys) as {
+        data: { batch_id: string; status: string };
+      };
+      equal(ended.batch_id, batchId);
+      equal(ended.status, 'DONE');
+    }
+  } finally {
+    await receiver.stop();
+  }
 }
 
 /** As Secrets Manager does for a rotation, and the clock (`{}`): the emulator never does. */
@@ -125,7 +135,7 @@ async function startFront() {
 }
 
 /** Takes the tables from a function's role: the emulator must refuse its calls then. */
-async function expectRefusal(user: { readonly apiUrl: string; readonly token: string }) {
+async function expectRefusal(user: Caller) {
   const { Roles } = await aws.run('iam', 'list-roles');
   const { RoleName } = Roles.find((role: { RoleName: string }) => role.RoleName.includes('ApiListBatchesRole'));
   const policy = ['--role-name', RoleName, '--policy-name', 'FunctionPolicy'];
