@@ -62,19 +62,8 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
         stack: stackConcurrency(TemplateBody),
       };
     },
-    recursionConfig: (consumer) => recursionConfig(stack, consumer),
     raiseAlarm: () => raiseAlarm(stack, output('AlarmTopic')),
   };
-}
-
-async function recursionConfig(stack: string, consumer: string): Promise<string> {
-  const { StackResourceSummaries } = await aws('cloudformation', 'list-stack-resources', '--stack-name', stack);
-  const id = new RegExp(`^Consumers${consumer}[0-9A-F]{8}$`, 'i');
-  const { PhysicalResourceId: name } = StackResourceSummaries.find(
-    ({ LogicalResourceId = '', ResourceType }: Record<string, string>) =>
-      ResourceType === 'AWS::Lambda::Function' && id.test(LogicalResourceId),
-  );
-  return (await aws('lambda', 'get-function-recursion-config', '--function-name', name)).RecursiveLoop;
 }
 
 async function deviceToken(output: Output): Promise<string> {

@@ -3,11 +3,8 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { otherFunctions } from '../../functions/other-functions.ts';
-import { queues } from '../../functions/queues.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { loadOperation } from '../openapi/load-operation.ts';
-import { recursiveFunctions } from '../stack/recursion.ts';
 import { call, expectAnswer, type Request } from './api-client.ts';
 import type { Deployment } from './deployment.ts';
 import { eventually } from './eventually.ts';
@@ -335,11 +332,6 @@ const operationChecks: Checks = {
     const facts = `The account has ${account}, ${unreserved} of them unreserved. Queues may take ${stack.queues}, each shard of ${stack.streams} streams one; ${stack.reserved} are reserved.`;
     ok(stack.queues < unreserved, `${facts} Deploy with -c concurrency=small, or ask AWS for more.`);
     return facts;
-  },
-  async 'functions that send to the queue that feeds them may do so more than 16 times'(deployment) {
-    for (const name of recursiveFunctions(otherFunctions, queues)) {
-      equal(await deployment.recursionConfig(name), 'Allow', name);
-    }
   },
   'an alarm reaches the topic': (deployment) => deployment.raiseAlarm(),
 };

@@ -30,8 +30,6 @@ export interface Deployment {
   runSavedQueries(): Promise<string[]>;
   /** Executions that may run at once: of the account, of its unreserved share, and of the stack. */
   concurrency(): Promise<{ account: number; unreserved: number; stack: ReturnType<typeof stackConcurrency> }>;
-  /** What Lambda does where messages of a consumer come back to it, by its name. */
-  recursionConfig(consumer: string): Promise<string>;
   /** Makes an alarm go off. Resolves when the topic took its message. */
   raiseAlarm(): Promise<void>;
 }

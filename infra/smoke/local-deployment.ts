@@ -64,9 +64,6 @@ export function localDeployment(): Deployment {
     async concurrency() {
       throw new NotHere('there is no account');
     },
-    async recursionConfig() {
-      throw new NotHere('the local stack counts calls itself');
-    },
     async raiseAlarm() {
       throw new NotHere('there is no CloudWatch');
     },
