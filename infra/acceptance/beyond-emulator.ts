@@ -34,6 +34,9 @@ export const beyondEmulator: Readonly<Record<string, Beyond>> = {
   },
   'read back: the API has kept its TLS policy and endpoint': { why: 'its APIs have neither' },
   'read back: TLS 1.1 is refused, TLS 1.2 is not': { why: 'it has no TLS' },
+  'read back: functions on a queue’s circle are allowed it, all others are not': {
+    why: 'it does not read RecursiveLoop of a template',
+  },
   'read back: functions start in less than 2 s': otherLogs,
   'many jobs: tables that were written to are hardly throttled': { why: 'it has no metrics of tables', untried: true },
   'rotation: the public key changes, and the former one is kept': {

@@ -27,6 +27,7 @@ const onlyOnAws = [
   'permissions: roles allow what `uses` say, and nothing else',
   'read back: the API has kept its TLS policy and endpoint',
   'read back: TLS 1.1 is refused, TLS 1.2 is not',
+  'read back: functions on a queue’s circle are allowed it, all others are not',
   'read back: functions start in less than 2 s',
   'many jobs: tables that were written to are hardly throttled',
   'rotation: the public key changes, and the former one is kept',
