@@ -178,7 +178,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     });
   });
 
-  it.each(['x', '%', '..', `${done}0`, '5d6a3f0e', 'null'])('refuses the id %j', async (jobId) => {
+  it.each(['x', '..', `${done}0`, '5d6a3f0e', 'null'])('refuses the id %j', async (jobId) => {
     const { statusCode, body } = await ask(owner, jobId);
     expect(statusCode).toBe(422);
     expect(JSON.parse(body).detail).toEqual([
