@@ -1,36 +1,44 @@
-/** Creates the App. No other file reads context (`-c name=value`). */
+/** Creates the App, from its settings. */
 
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { SetupProblem } from './commands/setup-problem.ts';
+import { readSettings, type Settings } from './settings.ts';
+import type { CustomDomain } from './stack/custom-domain.ts';
 import type { TokenIssuer } from './stack/identity.ts';
 import { ServiceStack } from './stack/service-stack.ts';
-import { type StageName, smallConcurrency, stages } from './stack/stages.ts';
+import { smallConcurrency, stages } from './stack/stages.ts';
 
 const app = new App({ analyticsReporting: false });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsToCloudFormation: true }));
 try {
-  createStack();
+  createStack(readSettings(app.node.getAllContext()));
 } catch (error) {
   if (!(error instanceof SetupProblem)) throw error;
   console.error(error.message);
   process.exit(1);
 }
 
-function createStack() {
-  const stage = stageFromContext();
-  const tokenIssuer = tokenIssuerFromContext();
-  const consoleProps = consoleFromContext(tokenIssuer !== undefined);
-  const devices = devicesFromContext();
-  const alarmEmail = textFromContext('alarmEmail');
-  const restoredTables = restoredTablesFromContext(stage);
-  const deletionProtection = booleanFromContext('deletionProtection');
-  const monthlyBudget = budgetFromContext();
-  const resultsDays = resultsDaysFromContext();
-  const concurrency = textFromContext('concurrency');
+function createStack(settings: Settings) {
+  const { stage } = settings;
+  const deletionProtection = booleanOf(settings, 'deletionProtection');
+  const resultsDays = resultsDaysOf(settings);
+  const concurrency = settings.text('concurrency');
   if (concurrency !== undefined && concurrency !== 'small') {
-    throw new SetupProblem(`-c concurrency=${concurrency}: it is small, or not given.`);
+    throw refusal(settings, 'concurrency', 'it is small, or not given');
   }
+  const props = {
+    devices: devicesOf(settings),
+    tokenIssuer: tokenIssuerOf(settings),
+    ...consoleOf(settings),
+    domain: domainOf(settings),
+    webAcl: webAclOf(settings),
+    alarmEmail: settings.text('alarmEmail'),
+    restoredTables: restoredTablesOf(settings),
+    monthlyBudget: budgetOf(settings),
+  };
+  // Not where `cdk synth` prints the template.
+  console.error(settings.describe());
   new ServiceStack(app, `QuantumBatchApi-${stage}`, {
     settings: {
       ...stages[stage],
@@ -38,104 +46,111 @@ function createStack() {
       ...(deletionProtection !== undefined && { deletionProtection }),
       ...(resultsDays !== undefined && { resultsDays }),
     },
-    ...(devices !== undefined && { devices }),
-    ...(tokenIssuer !== undefined && { tokenIssuer }),
-    ...consoleProps,
-    ...(alarmEmail !== undefined && { alarmEmail }),
-    ...(restoredTables !== undefined && { restoredTables }),
-    ...(monthlyBudget !== undefined && { monthlyBudget }),
+    ...props,
   });
 }
 
-function stageFromContext(): StageName {
-  const stage = textFromContext('stage') ?? 'dev';
-  if (!Object.hasOwn(stages, stage)) {
-    throw new SetupProblem(`-c stage=${stage}: the stages are ${Object.keys(stages).join(' and ')}.`);
-  }
-  return stage as StageName;
+/** Names the place of a setting that does not do. */
+function refusal(settings: Settings, name: Parameters<Settings['text']>[0], why: string): SetupProblem {
+  return new SetupProblem(`${settings.written(name)}: ${why}.`);
 }
 
-function tokenIssuerFromContext(): TokenIssuer | undefined {
-  const issuer = textFromContext('issuer');
-  const audience = textFromContext('audience');
-  const jwksUri = textFromContext('jwksUri');
+function tokenIssuerOf(settings: Settings): TokenIssuer | undefined {
+  const issuer = settings.text('issuer');
+  const audience = settings.text('audience');
+  const jwksUri = settings.text('jwksUri');
   if ((issuer ?? audience ?? jwksUri) === undefined) return undefined;
   if (issuer === undefined || audience === undefined) {
-    throw new SetupProblem('Give -c issuer=… and -c audience=… together, and -c jwksUri=… only with them.');
+    throw new SetupProblem('Give issuer and audience together, and jwksUri only with them.');
   }
-  for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new SetupProblem(`Not a URL: ${url}.`);
+  for (const name of ['issuer', 'jwksUri'] as const) {
+    if (!URL.canParse(settings.text(name) ?? issuer)) throw refusal(settings, name, 'it is no URL');
+  }
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
 }
 
-function consoleFromContext(hasIssuer: boolean) {
-  const consoleClientId = textFromContext('consoleClientId');
-  const consoleUrl = textFromContext('consoleUrl');
+function consoleOf(settings: Settings) {
+  const hasIssuer = settings.text('issuer') !== undefined;
+  const consoleClientId = settings.text('consoleClientId');
+  const consoleUrl = settings.text('consoleUrl');
   if (consoleClientId !== undefined && !hasIssuer) {
-    throw new SetupProblem('Give -c consoleClientId=… only with -c issuer=…, for the own user pool -c consoleUrl=….');
+    throw new SetupProblem('Give consoleClientId only with issuer, for the own user pool consoleUrl.');
   }
-  if (consoleUrl !== undefined) {
-    if (hasIssuer)
-      throw new SetupProblem('Give -c consoleUrl=… only without -c issuer=…, which has a client of its own.');
-    const isFit = URL.canParse(consoleUrl) && /^https:\/\/[^?#]+\/console$/.test(consoleUrl);
-    if (!isFit) throw new SetupProblem(`-c consoleUrl=${consoleUrl}: it is the API's address and /console.`);
+  if (consoleUrl !== undefined && hasIssuer) {
+    throw new SetupProblem('Give consoleUrl only without issuer, which has a client of its own.');
   }
-  return {
-    ...(consoleClientId !== undefined && { consoleClientId }),
-    ...(consoleUrl !== undefined && { consoleUrl }),
-  };
+  if (consoleUrl !== undefined && !(URL.canParse(consoleUrl) && /^https:\/\/[^?#]+\/console$/.test(consoleUrl))) {
+    throw refusal(settings, 'consoleUrl', "it is the API's address and /console");
+  }
+  return { consoleClientId, consoleUrl };
 }
 
-/** By stage: cdk.json keeps it, and the other stage has tables of its own. */
-function restoredTablesFromContext(stage: StageName): string | undefined {
-  const name = `tables-${stage}`;
-  const text = textFromContext(name);
+function domainOf(settings: Settings): CustomDomain | undefined {
+  const name = settings.text('domain');
+  const certificate = settings.text('certificate');
+  if (name === undefined && certificate === undefined) return undefined;
+  if (name === undefined || certificate === undefined) throw new SetupProblem('Give domain and certificate together.');
+  if (!/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(name)) {
+    throw refusal(settings, 'domain', 'it is the name of a host, such as api.example.org');
+  }
+  if (!/^arn:[^:]+:acm:[^:]+:\d{12}:certificate\/./.test(certificate)) {
+    throw refusal(settings, 'certificate', "it is the ARN of a certificate in the stack's region");
+  }
+  return { name, certificate };
+}
+
+function webAclOf(settings: Settings): string | undefined {
+  const arn = settings.text('webAcl');
+  if (arn !== undefined && !/^arn:[^:]+:wafv2:[^:]+:\d{12}:regional\/webacl\/./.test(arn)) {
+    throw refusal(settings, 'webAcl', "it is the ARN of a regional web ACL in the stack's region");
+  }
+  return arn;
+}
+
+function restoredTablesOf(settings: Settings): string | undefined {
+  const text = settings.text('tables');
   if (text !== undefined && !/^\d{8}T\d{6}Z$/.test(text)) {
-    throw new SetupProblem(`-c ${name}=${text}: npm run restore prints it, such as 20261122T091500Z.`);
+    throw refusal(settings, 'tables', 'npm run restore prints it, such as 20261122T091500Z');
   }
   return text;
 }
 
-function devicesFromContext(): readonly string[] | undefined {
-  const text = textFromContext('devices');
+function devicesOf(settings: Settings): readonly string[] | undefined {
+  const text = settings.text('devices');
   if (text === undefined) return undefined;
   if (text === '') return [];
   const devices = text.split(',');
   // The names of scopes in Cognito are printable ASCII without spaces, quotation marks, slashes and
   // backslashes.
   const unfit = devices.find((device) => !/^[\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/.test(device));
-  if (unfit !== undefined) throw new SetupProblem(`-c devices=${text}: no scope can name the device type "${unfit}".`);
+  if (unfit !== undefined) throw refusal(settings, 'devices', `no scope can name the device type "${unfit}"`);
   const letters = devices.map((device) => device.replace(/[^A-Za-z0-9]/g, ''));
   if (new Set(letters).size < devices.length) {
-    throw new SetupProblem(`-c devices=${text}: two device types have the same letters and digits.`);
+    throw refusal(settings, 'devices', 'two device types have the same letters and digits');
   }
   return devices;
 }
 
-function budgetFromContext(): number | undefined {
-  const text = textFromContext('monthlyBudget');
+function budgetOf(settings: Settings): number | undefined {
+  const text = settings.text('monthlyBudget');
   if (text !== undefined && !(/^\d+(\.\d+)?$/.test(text) && Number(text) > 0)) {
-    throw new SetupProblem(`-c monthlyBudget=${text}: it is an amount of dollars, such as 50.`);
+    throw refusal(settings, 'monthlyBudget', 'it is an amount of dollars, such as 50');
   }
   return text === undefined ? undefined : Number(text);
 }
 
-function resultsDaysFromContext(): number | undefined {
-  const text = textFromContext('resultsDays');
+function resultsDaysOf(settings: Settings): number | undefined {
+  const text = settings.text('resultsDays');
   if (text !== undefined && !/^[1-9]\d{0,4}$/.test(text)) {
-    throw new SetupProblem(`-c resultsDays=${text}: it is a whole number of days, such as 365.`);
+    throw refusal(settings, 'resultsDays', 'it is a whole number of days, such as 365');
   }
   return text === undefined ? undefined : Number(text);
 }
 
-function booleanFromContext(name: string): boolean | undefined {
-  const text = textFromContext(name);
+function booleanOf(settings: Settings, name: 'deletionProtection'): boolean | undefined {
+  const text = settings.text(name);
   if (text !== undefined && text !== 'true' && text !== 'false') {
-    throw new SetupProblem(`-c ${name}=${text}: it is either true or false.`);
+    throw refusal(settings, name, 'it is either true or false');
   }
   return text === undefined ? undefined : text === 'true';
-}
-
-function textFromContext(name: string): string | undefined {
-  const value: unknown = app.node.tryGetContext(name);
-  return value === undefined ? undefined : String(value);
 }

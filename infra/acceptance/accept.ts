@@ -1,12 +1,14 @@
 /** `npm run accept`: deploys a stack, examines it, and writes down what it found. */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aws } from '../commands/aws-cli.ts';
+import { cdk } from '../commands/cdk-cli.ts';
 import { readJsonFile } from '../commands/json-file.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
+import { deployAssembly } from '../deploy/deploy-stage.ts';
 import { withCallers } from './acceptance.ts';
 import { type Report, reportFile } from './report.ts';
 import { restorableTime } from './restore-way.ts';
@@ -51,7 +53,10 @@ await runCommand({ usage, options }, async ({ stage, context = [], from, again, 
     async deploy(added = {}) {
       const more = Object.entries(added).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
       if (more.length > 0) await cdk('synth', '--quiet', '--output', assembly, ...settings, ...more);
-      await cdk('deploy', '--app', assembly, '--require-approval', 'never', '--import-existing-resources');
+      const options = ['--require-approval', 'never', '--import-existing-resources'];
+      // Restored tables replace the others: that is meant.
+      if (more.length > 0) await cdk('deploy', '--app', assembly, ...options);
+      else await deployAssembly({ stack, assembly, mayLose: [], options }, { aws, cdk });
     },
   });
   const dollars = Object.values<Step>(steps).reduce((sum, each) => sum + each.dollars, 0);
@@ -68,11 +73,3 @@ await runCommand({ usage, options }, async ({ stage, context = [], from, again, 
   console.log(`\n${failed} fail. The report is ${file}: commit it, with what npm run docs makes of it.`);
   return failed === 0 ? 0 : 1;
 });
-
-/** Throws SetupProblem where it fails; its own words are on the screen by then. */
-async function cdk(...parameters: readonly string[]) {
-  const program = join(import.meta.dirname, '../../node_modules/aws-cdk/bin/cdk');
-  const child = spawn(process.execPath, [program, ...parameters], { stdio: 'inherit' });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new SetupProblem(`cdk ${parameters[0]} has failed.`);
-}

@@ -24,9 +24,9 @@ export async function checkRestore(acceptance: Acceptance): Promise<string> {
   await eventually(stopSeconds, async () => (await call(user, '/api/v1/batches', { authorization })).status === 500);
   const time = await acceptance.restorableTime();
   const printed = await expectSuccess('restore/restore.ts', '--stack', stack, '--to', time);
-  const [setting, name, restored] = /"(tables-\w+)": "(\w+)"/.exec(printed)!;
+  const [setting, restored] = /"tables": "(\w+)"/.exec(printed)!;
   await expectComplete(acceptance, restored!);
-  await acceptance.deploy({ [name!]: restored! });
+  await acceptance.deploy({ tables: restored! });
   const repair = await expectSuccess('repair/repair.ts', '--fix', '--stack', stack, '--tables', restored!);
   match(repair, / 0 with differences left/);
   await expectSuccess('restore/restore.ts', '--stack', stack, '--start');
@@ -34,7 +34,7 @@ export async function checkRestore(acceptance: Acceptance): Promise<string> {
   await eventually(120, async () => (await call(user, '/api/v1/batches?limit=1')).status === 200);
   expectAnswer(await call(user, '/api/v1/batches?limit=1'), 200);
   deepEqual(await listed(), before);
-  return `restored to ${time}. Write ${setting} into the context in cdk.json, and commit it`;
+  return `restored to ${time}. Write ${setting} into the settings of the stage in cdk.json, and commit it`;
 }
 
 async function expectSuccess(file: string, ...parameters: string[]): Promise<string> {

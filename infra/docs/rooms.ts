@@ -100,6 +100,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'jose'],
   },
   'infra/repair': { holds: '`npm run repair`' },
+  'infra/deploy': { holds: '`npm run deploy`', packages: [] },
   'infra/restore': { holds: '`npm run restore`' },
   'infra/user-data': { holds: '`npm run erase`, `npm run export`' },
   'infra/openapi': { holds: '`npm run openapi`' },

@@ -39,7 +39,7 @@ export async function restoreTables(client: DynamoDBClient, stack: string, time:
   for (const each of restorations) await completeTable(client, each);
   const stage = stack.replace(/^.*-/, '');
   console.log(`
-Write it into the context in cdk.json, and commit it: "tables-${stage}": "${restored}"
+Write it into settings.${stage} in cdk.json, and commit it: "tables": "${restored}"
 Then: npx cdk deploy -c stage=${stage} --import-existing-resources
 Then: npm run repair -- --fix --stack ${stack} --tables ${restored}`);
 }

@@ -3,21 +3,21 @@ import {
   AccessLogFormat,
   ApiDefinition,
   type CfnRestApi,
-  EndpointAccessMode,
   EndpointType,
   LogGroupLogDestination,
   type MethodDeploymentOptions,
   MethodLoggingLevel,
-  SecurityPolicy,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../../functions/other-functions.ts';
 import type { FunctionDescription } from '../../functions/rights.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { apiBody } from './api-body.ts';
+import { type CustomDomain, createCustomDomain, tls } from './custom-domain.ts';
 import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
@@ -28,6 +28,9 @@ interface ApiProps {
   readonly tokenIssuer: TokenIssuer;
   /** Undefined: the console has no sign-in. */
   readonly consoleSignIn: ConsoleSignIn | undefined;
+  readonly domain: CustomDomain | undefined;
+  /** The ARN of a web ACL that judges every request first. */
+  readonly webAcl: string | undefined;
 }
 
 /**
@@ -55,13 +58,16 @@ export class Api extends Construct {
   readonly restApi: SpecRestApi;
   /** Without a trailing slash: a route's path follows it. */
   readonly url: string;
+  /** What the DNS must lead the custom domain to. */
+  readonly domainTarget: string | undefined;
   readonly accessLog: LogGroup;
   /** Why an authorizer or an integration failed, in the gateway's own words. */
   readonly errorLog: LogGroup;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer, consoleSignIn }: ApiProps) {
+  constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
+    const { settings, resources, tokenIssuer, consoleSignIn, domain, webAcl } = props;
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
       getConsole: consoleEnvironment(tokenIssuer, consoleSignIn),
@@ -84,7 +90,13 @@ export class Api extends Construct {
     this.restApi = createRestApi(this, settings);
     this.errorLog = createErrorLog(this, this.restApi, settings);
     const { region, urlSuffix } = Stack.of(this);
-    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
+    this.domainTarget = domain && createCustomDomain(this, domain, { restApi: this.restApi, basePath: stageName });
+    const host = domain?.name ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}`;
+    this.url = `https://${host}/${stageName}`;
+    if (webAcl !== undefined) {
+      const resourceArn = this.restApi.deploymentStage.stageArn;
+      new CfnWebACLAssociation(this, 'WebAcl', { resourceArn, webAclArn: webAcl });
+    }
   }
 }
 
@@ -119,6 +131,8 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
   });
   const restApi = new SpecRestApi(api, 'RestApi', {
     restApiName: stackName,
+    // What an import does not understand, it would otherwise leave out without a word.
+    failOnWarnings: true,
     apiDefinition: ApiDefinition.fromInline(body),
     endpointTypes: [EndpointType.REGIONAL],
     // An import creates an edge endpoint where it is not asked for another.
@@ -140,11 +154,10 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
     },
   });
   restApi.node.tryRemoveChild('Endpoint');
-  // Without these a regional endpoint accepts TLS 1.0. Strict: the name in the TLS handshake must
-  // be the endpoint's own.
+  // The body has these, too.
   const cfnRestApi = restApi.node.defaultChild as CfnRestApi;
-  cfnRestApi.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
-  cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
+  cfnRestApi.securityPolicy = tls.securityPolicy;
+  cfnRestApi.endpointAccessMode = tls.endpointAccessMode;
   acknowledgeFindings(restApi);
   return restApi;
 }
@@ -182,7 +195,7 @@ function acknowledgeFindings(restApi: SpecRestApi) {
     {
       id: 'AwsSolutions-APIG3',
       reason:
-        'A web ACL with its rules and its cost belongs to the account; it can be associated with the stage from outside.',
+        'A web ACL with its rules and its cost belongs to the account; the setting webAcl associates it with the stage.',
     },
     {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
@@ -193,7 +206,9 @@ function acknowledgeFindings(restApi: SpecRestApi) {
 
 /**
  * The role in which the gateway calls the functions of the API, and can do nothing else. A
- * permission for each function would be a resource each.
+ * permission for each function would be a resource each. Its trust has no `aws:SourceAccount`: API
+ * Gateway does not send it (github.com, pull request 479 of
+ * aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws).
  */
 function createGatewayRole(api: Api): Role {
   const call = new PolicyStatement({

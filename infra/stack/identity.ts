@@ -1,4 +1,4 @@
-import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, CfnResource, Duration, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccountRecovery,
   CfnManagedLoginBranding,
@@ -87,6 +87,10 @@ export class Identity extends Construct {
       audience: [...clients, ...(this.console === undefined ? [] : [this.console.clientId])].join(),
       jwksUri: `${issuer}/.well-known/jwks.json`,
     };
+    // What machines and people sign in with stays with the pool.
+    for (const each of this.userPool.node.findAll()) {
+      if (each instanceof CfnResource) each.applyRemovalPolicy(settings.removalPolicy);
+    }
   }
 
   /**

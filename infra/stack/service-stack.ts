@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import { createBudget } from './budget.ts';
 import { Consumers } from './consumers.ts';
+import type { CustomDomain } from './custom-domain.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
 import { Producers } from './producers.ts';
@@ -16,26 +17,28 @@ import { WebhookKey } from './webhook-key.ts';
 interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
-  readonly tokenIssuer?: TokenIssuer;
+  readonly tokenIssuer?: TokenIssuer | undefined;
   /** The console's client at that issuer. */
-  readonly consoleClientId?: string;
+  readonly consoleClientId?: string | undefined;
   /** Where people open the console: the stack's own user pool gets a client for it. */
-  readonly consoleUrl?: string;
+  readonly consoleUrl?: string | undefined;
   /**
    * The types of devices, or `*` (the default) for any, whose machines get clients in the stack's
    * own user pool.
    */
-  readonly devices?: readonly string[];
-  readonly alarmEmail?: string;
+  readonly devices?: readonly string[] | undefined;
+  readonly domain?: CustomDomain | undefined;
+  readonly webAcl?: string | undefined;
+  readonly alarmEmail?: string | undefined;
   /** In dollars: an alarm for what the whole account costs. */
-  readonly monthlyBudget?: number;
+  readonly monthlyBudget?: number | undefined;
   /** Names the restored tables that replace the stack's own. */
-  readonly restoredTables?: string;
+  readonly restoredTables?: string | undefined;
 }
 
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
-    const { settings, devices = ['*'] } = props;
+    const { settings, devices = ['*'], domain, webAcl } = props;
     super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
     const storage = new Storage(this, 'Storage', settings, props.restoredTables);
     const identity =
@@ -48,7 +51,7 @@ export class ServiceStack extends Stack {
     const resources = { ...storage.resources, ...queues.resources, ...webhookKey.resources };
     const { consoleClientId: clientId } = props;
     const consoleSignIn = identity?.console ?? (clientId === undefined ? undefined : { clientId });
-    const api = new Api(this, 'Api', { settings, resources, tokenIssuer, consoleSignIn });
+    const api = new Api(this, 'Api', { settings, resources, tokenIssuer, consoleSignIn, domain, webAcl });
     const consumers = new Consumers(this, 'Consumers', { storage, queues, settings, resources });
     const schedules = new Schedules(this, 'Schedules', { settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });
@@ -66,6 +69,7 @@ export class ServiceStack extends Stack {
 
     const outputs = {
       ApiUrl: api.url,
+      ...(api.domainTarget !== undefined && { DomainTarget: api.domainTarget }),
       ...Object.fromEntries(Object.entries(storage.tables).map(([name, table]) => [`${name}Table`, table.tableName])),
       ResultsBucket: storage.results.bucketName,
       ...Object.fromEntries(

@@ -13,7 +13,16 @@ import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 const dev = await synthesize();
 // CDK's own check takes longer than all else, and this stack has every resource of the others.
 const consoleUrl = 'https://api.example.org/core-fast/console';
-const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5', consoleUrl };
+const domain = 'api.example.org';
+const certificate = 'arn:aws:acm:eu-west-3:111122223333:certificate/4f5e';
+const webAcl = 'arn:aws:wafv2:eu-west-3:111122223333:regional/webacl/lab/4f5e';
+const inProd = {
+  stage: 'prod',
+  alarmEmail: 'operator@example.org',
+  consoleUrl,
+  // As a lab keeps them.
+  settings: { prod: { monthlyBudget: 50.5, domain, certificate, webAcl }, dev: { devices: ['A', 'B'] } },
+};
 const prod = await synthesize(inProd, { withCheck: true });
 const foreign = await synthesize(contexts.withIssuer);
 const moved = await synthesize(contexts.moved);
@@ -39,7 +48,10 @@ function readableEnvironment(synthesis: Synthesis): Record<string, string> {
   );
 }
 
-const dataTypes = ['DynamoDB::Table', 'S3::Bucket', 'Cognito::UserPool', 'Logs::LogGroup', 'KMS::Key'];
+const dataTypes = [
+  ...['DynamoDB::Table', 'S3::Bucket', 'Logs::LogGroup', 'KMS::Key', 'Cognito::UserPool'],
+  ...['Client', 'Domain', 'Group', 'ResourceServer'].map((part) => `Cognito::UserPool${part}`),
+];
 
 /** What happens to the resources that hold data when the stack loses them, by their type. */
 function removals({ ofType }: Synthesis) {
@@ -144,6 +156,35 @@ describe('-c issuer', () => {
 
   it('can have its keys at another place', () => {
     expect(authorizerEnvironment(moved).JWKS_URI).toBe(jwksUri);
+  });
+});
+
+describe('the setting domain', () => {
+  it('serves the API at it, below the same first segment, by TLS as at its own address', () => {
+    const { ofType, one, readable, outputs } = prod;
+    expect(one('AWS::ApiGateway::DomainName', 'Api/Domain').properties).toMatchObject({
+      DomainName: domain,
+      RegionalCertificateArn: certificate,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
+    });
+    const [{ properties: mapping } = { properties: {} }] = ofType('AWS::ApiGateway::BasePathMapping');
+    expect([mapping.BasePath, readable(mapping.Stage)]).toEqual(['core-fast', 'Api/RestApi/DeploymentStage.core-fast']);
+    expect(outputs.ApiUrl).toBe(`https://${domain}/core-fast`);
+    expect(readable(outputs.DomainTarget)).toBe('Api/Domain.RegionalDomainName');
+    expect(dev.outputs).not.toHaveProperty('DomainTarget');
+  });
+});
+
+describe('the setting webAcl', () => {
+  it('lets that web ACL judge what comes to the stage', () => {
+    const { ofType, readable } = prod;
+    const associations = ofType('AWS::WAFv2::WebACLAssociation').map(({ properties }) => properties);
+    expect(associations.map(({ WebACLArn, ResourceArn }) => [WebACLArn, readable(ResourceArn)])).toEqual([
+      [webAcl, expect.stringMatching(/:\/restapis\/Api\/RestApi\/stages\/Api\/RestApi\/DeploymentStage.core-fast$/)],
+    ]);
+    expect(dev.ofType('AWS::WAFv2::WebACLAssociation')).toEqual([]);
   });
 });
 
@@ -339,8 +380,8 @@ describe('-c monthlyBudget', () => {
 });
 
 describe('a context that makes no sense', () => {
-  const incomplete = 'Give -c issuer=… and -c audience=… together, and -c jwksUri=… only with them.';
-  const refused: readonly (readonly [context: Record<string, string>, message: string])[] = [
+  const incomplete = 'Give issuer and audience together, and jwksUri only with them.';
+  const refused: readonly (readonly [context: Readonly<Record<string, unknown>>, message: string])[] = [
     [{ stage: 'staging' }, '-c stage=staging: the stages are dev and prod.'],
     [{ stage: 'toString' }, '-c stage=toString: the stages are dev and prod.'],
     [{ deletionProtection: 'no' }, '-c deletionProtection=no: it is either true or false.'],
@@ -350,21 +391,29 @@ describe('a context that makes no sense', () => {
       (monthlyBudget) =>
         [{ monthlyBudget }, `-c monthlyBudget=${monthlyBudget}: it is an amount of dollars, such as 50.`] as const,
     ),
-    [{ 'tables-dev': 'prod' }, '-c tables-dev=prod: npm run restore prints it, such as 20261122T091500Z.'],
+    [{ tables: 'prod' }, '-c tables=prod: npm run restore prints it, such as 20261122T091500Z.'],
     [{ issuer }, incomplete],
     [{ audience: 'quantum', jwksUri: issuer }, incomplete],
-    [{ issuer: 'issuer.example.org', audience: 'quantum' }, 'Not a URL: issuer.example.org.'],
-    [
-      { consoleClientId: 'lab-console' },
-      'Give -c consoleClientId=… only with -c issuer=…, for the own user pool -c consoleUrl=….',
-    ],
+    [{ issuer: 'issuer.example.org', audience: 'quantum' }, '-c issuer=issuer.example.org: it is no URL.'],
+    [{ consoleClientId: 'lab-console' }, 'Give consoleClientId only with issuer, for the own user pool consoleUrl.'],
     [
       { issuer, audience: 'quantum', consoleUrl },
-      'Give -c consoleUrl=… only without -c issuer=…, which has a client of its own.',
+      'Give consoleUrl only without issuer, which has a client of its own.',
     ],
     ...['http://api.example.org/console', `${consoleUrl}?a`, 'https://api.example.org/'].map(
       (url) => [{ consoleUrl: url }, `-c consoleUrl=${url}: it is the API's address and /console.`] as const,
     ),
+    [{ domain }, 'Give domain and certificate together.'],
+    [
+      { domain: 'https://api.example.org', certificate },
+      '-c domain=https://api.example.org: it is the name of a host, such as api.example.org.',
+    ],
+    [{ domain, certificate: 'x' }, "-c certificate=x: it is the ARN of a certificate in the stack's region."],
+    [{ webAcl: 'x' }, "-c webAcl=x: it is the ARN of a regional web ACL in the stack's region."],
+    [
+      { settings: { dev: { resultsDays: 'ever' } } },
+      'cdk.json, settings.dev.resultsDays=ever: it is a whole number of days, such as 365.',
+    ],
     [{ devices: 'FRESNEL,' }, '-c devices=FRESNEL,: no scope can name the device type "".'],
     [{ devices: 'a b' }, '-c devices=a b: no scope can name the device type "a b".'],
     [{ devices: 'a/b' }, '-c devices=a/b: no scope can name the device type "a/b".'],
@@ -379,7 +428,7 @@ describe('a context that makes no sense', () => {
   });
 });
 
-describe('-c tables-dev', () => {
+describe('the setting tables', () => {
   it('takes over tables that npm run restore made, which CloudFormation keeps', () => {
     const { ofType, outputs, readable } = moved;
     for (const name of Object.keys(tables)) {

@@ -13,7 +13,12 @@ export const contexts = {
   none: {},
   withIssuer: { issuer, audience: 'quantum', consoleClientId: 'lab-console' },
   // Where keys are and which tables there are decide about other resources: one shows both.
-  moved: { issuer, audience: 'quantum', jwksUri, 'tables-dev': restored, 'tables-prod': 'of the other stage' },
+  moved: {
+    issuer,
+    audience: 'quantum',
+    jwksUri,
+    settings: { dev: { tables: restored }, prod: { tables: 'of the other stage' } },
+  },
   withDevices: {
     stage: 'prod',
     deletionProtection: 'false',

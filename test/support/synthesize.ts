@@ -71,7 +71,10 @@ const done = new Map<string, Synthesis>();
  * sources, or anew. Throws what the app printed when it fails. CDK's own check of the template
  * takes longer than all else: it is made where the caller looks at its findings.
  */
-export async function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Promise<Synthesis> {
+export async function synthesize(
+  context: Readonly<Record<string, unknown>> = {},
+  { withCheck = false } = {},
+): Promise<Synthesis> {
   const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
@@ -82,7 +85,7 @@ export async function synthesize(context: Record<string, string> = {}, { withChe
 }
 
 /** Makes what `synthesize` is going to read, in one process: loading CDK takes longest. */
-export async function prepareSyntheses(contexts: readonly Readonly<Record<string, string>>[]): Promise<void> {
+export async function prepareSyntheses(contexts: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
   await assembliesOf(contexts, false);
 }
 
@@ -127,7 +130,7 @@ function runScript(script: string, env = process.env) {
  * What infra/app.ts prints when it refuses each of these contexts. One process answers all: loading
  * CDK takes longest.
  */
-export async function refusals(contexts: readonly Record<string, string>[]): Promise<string[]> {
+export async function refusals(contexts: readonly Readonly<Record<string, unknown>>[]): Promise<string[]> {
   const script = `
     process.exit = () => { throw 'refused'; };
     const answers = [];

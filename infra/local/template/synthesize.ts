@@ -52,9 +52,13 @@ export async function assemblyOf(context: Readonly<Record<string, string>>, onSt
   return directory!;
 }
 
-/** The context that the CDK's command line gives the app, with `added`. */
+/**
+ * The context that the CDK's command line gives the app, with `added`, and without the settings of
+ * deployments.
+ */
 export function contextOfApp(added: object): object {
-  return { ...readCdk().context, 'aws:cdk:enable-path-metadata': true, ...added };
+  const { settings, ...context } = readCdk().context;
+  return { ...context, 'aws:cdk:enable-path-metadata': true, ...added };
 }
 
 function readCdk() {
