@@ -9,10 +9,10 @@ import { startFunctions, stopFunctions } from './stop-functions.ts';
 const usage = `Usage: npm run restore -- --stack NAME (--stop | --to TIME | --start)
 
 docs/guides/restoring.md says when to use which. The AWS CLI and the SDK take their usual region and credentials.
-  --stop     stops what writes: calls with a token, what queues, streams and the clock bring
+  --stop     stops what writes: calls with a token, what queues, streams and the clock bring; again after a deployment
   --to TIME  makes new tables as all were at this second (2026-11-22T09:15:00Z), with streams, expiry, recovery, protection and tags
              as now, and prints how to deploy them; the tables in use stay as they are
-  --start    undoes --stop`;
+  --start    undoes --stop, on any machine, as the deployed template says`;
 
 const options = {
   stack: { type: 'string' },
