@@ -89,7 +89,15 @@ const routeChecks: Checks = {
 };
 
 const errorChecks: Checks = {
-  'an unknown path is 404': answers(404, '/api/v1/nothing'),
+  ...ofEach(
+    ['/api/v1/nothing', '/api', '/api/v1', '/api/v2/batches'],
+    (path) => `${path} is an unknown path, 404 with a token and without`,
+    (path) => async (deployment) => {
+      for (const authorization of [`Bearer ${deployment.token}`, null]) {
+        expectAnswer(await call(deployment, path, { authorization }), 404);
+      }
+    },
+  ),
   'an unknown job is 404': answers(404, `/api/v1/jobs/${missingJob}/results_link`),
   async 'any other method of each path is 405 with Allow'(deployment) {
     for (const { url, method } of allRoutes) {
@@ -233,6 +241,9 @@ const corsChecks: Checks = {
       match(headers.get('access-control-allow-methods') ?? '', new RegExp(`\\b${method}\\b`));
       match(headers.get('access-control-allow-headers') ?? '', /Authorization/i);
     }
+    // A mock that passed such a body on would be 500.
+    const text = { method: 'OPTIONS', authorization: null, headers: { 'Content-Type': 'text/plain' }, body: 'x' };
+    expectAnswer(await call(deployment, '/health', text), 415);
   },
 };
 
@@ -330,7 +341,7 @@ const operationChecks: Checks = {
   async 'consumers of queues leave some of the account’s concurrency to others'(deployment) {
     const { account, unreserved, stack } = await deployment.concurrency();
     const facts = `The account has ${account}, ${unreserved} of them unreserved. Queues may take ${stack.queues}, each shard of ${stack.streams} streams one; ${stack.reserved} are reserved.`;
-    ok(stack.queues < unreserved, `${facts} Deploy with -c concurrency=small, or ask AWS for more.`);
+    ok(stack.queues < unreserved, `${facts} Set concurrency to small, or ask AWS for more.`);
     return facts;
   },
   'an alarm reaches the topic': (deployment) => deployment.raiseAlarm(),

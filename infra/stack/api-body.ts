@@ -1,4 +1,5 @@
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
+import { tls } from './custom-domain.ts';
 import { type GatewayAnswer, gatewayAnswers, gatewayBody } from './gateway-responses.ts';
 
 interface ApiBodyProps {
@@ -49,8 +50,9 @@ export function apiBody({ title, authorizerCacheSeconds, role, invocationUri }: 
     },
   ]);
   // API Gateway itself would take the bearer token of a request to an unknown path for a broken AWS
-  // signature and answer 403 instead of 404.
-  const unknown = ['/', '/{path+}'].map((path) => [path, noRoute(path)]);
+  // signature and answer 403 instead of 404. `/{path+}` leaves out the nodes between the root and
+  // the routes: they are resources, too.
+  const unknown = ['/', '/{path+}', ...innerNodes([...byPath.keys()])].map((path) => [path, noRoute(path)]);
   return {
     openapi: '3.0.1',
     info: { title, version: '1.0' },
@@ -78,9 +80,19 @@ export function apiBody({ title, authorizerCacheSeconds, role, invocationUri }: 
     // Bodies reach the functions as bytes: text would arrive with U+FFFD in place of what is not
     // UTF-8.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
+    'x-amazon-apigateway-security-policy': tls.securityPolicy,
+    'x-amazon-apigateway-endpoint-access-mode': tls.endpointAccessMode,
     // A request body smaller than this would reach the function as it was sent: still compressed.
     'x-amazon-apigateway-minimum-compression-size': 0,
   };
+}
+
+/** What lies on the way to these paths, and is none of them. */
+function innerNodes(paths: readonly string[]): readonly string[] {
+  const ways = paths.flatMap((path) =>
+    Array.from(path.slice(1).matchAll(/\//g), ({ index }) => path.slice(0, index + 1)),
+  );
+  return [...new Set(ways)].filter((way) => !paths.includes(way)).sort();
 }
 
 function callFunction(path: string, { role: credentials, uri }: { readonly role: string; readonly uri: string }) {
@@ -107,6 +119,8 @@ function answerPreflight(path: string, methods: readonly string[]) {
     'x-amazon-apigateway-integration': {
       type: 'mock',
       requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+      // By default a body of another type is passed on: the mock finds no status in it, and fails.
+      passthroughBehavior: 'never',
       // The template fails on a binary body, also on an empty one.
       contentHandling: 'CONVERT_TO_TEXT',
       responses: { default: { statusCode: '204', responseParameters: literals('method.response', headers) } },

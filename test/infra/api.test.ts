@@ -61,7 +61,7 @@ const gatewayStatuses = {
   RESOURCE_NOT_FOUND: 404,
   THROTTLED: 429,
   UNAUTHORIZED: 401,
-  UNSUPPORTED_MEDIA_TYPE: 422,
+  UNSUPPORTED_MEDIA_TYPE: 415,
   WAF_FILTERED: 403,
 };
 
@@ -81,9 +81,15 @@ describe('the routes', () => {
   });
 
   it('leave any other method, and any other path, to one function without a token', () => {
+    // API Gateway makes a resource of each of them, to which `/{path+}` does not lead.
+    const inner = new Set(
+      knownPaths.flatMap((path) => path.split('/').map((_, end, segments) => segments.slice(0, end).join('/'))),
+    );
+    const between = [...inner].filter((path) => path !== '' && !knownPaths.includes(path));
+    expect(between).toEqual(expect.arrayContaining(['/api', '/api/v1', '/api/v2/batches']));
     expect(describeEach((method) => method === 'ANY', describeCall)).toEqual(
       Object.fromEntries(
-        [...knownPaths, '/', '/{path+}'].map((path) => [
+        [...knownPaths, ...between, '/', '/{path+}'].map((path) => [
           `ANY ${path}`,
           { ...call, called: 'Api/MethodNotAllowed', security: undefined },
         ]),
@@ -116,6 +122,7 @@ describe('the routes', () => {
       'x-amazon-apigateway-integration': {
         type: 'mock',
         requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+        passthroughBehavior: 'never',
         // The template cannot read a body of bytes, and bodies of every content type are bytes.
         contentHandling: 'CONVERT_TO_TEXT',
         responses: {
@@ -345,8 +352,14 @@ describe('the stage', () => {
     expect(restApi.Body['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
   });
 
-  it('takes TLS 1.2 and 1.3 only', () => {
+  it('takes TLS 1.2 and 1.3 only, by the template and by the body that it imports', () => {
+    expect(restApi.Body).toMatchObject({
+      'x-amazon-apigateway-security-policy': 'SecurityPolicy_TLS13_1_2_PQ_2025_09',
+      'x-amazon-apigateway-endpoint-access-mode': 'STRICT',
+    });
     expect(restApi).toMatchObject({
+      // What an import does not know would be left out silently.
+      FailOnWarnings: true,
       SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PQ_2025_09',
       EndpointAccessMode: 'STRICT',
       EndpointConfiguration: { Types: ['REGIONAL'] },

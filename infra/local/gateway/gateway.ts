@@ -79,7 +79,12 @@ export function createGateway(
       limit: maxBodyBytes,
       minimumSize: api.minimumCompressionSize,
     });
-    if (method.integration.type === 'MOCK') return renderResponse(method.integration.response, 200, context);
+    if (method.integration.type === 'MOCK') {
+      const [mediaType = ''] = (message.headers['content-type'] ?? 'application/json').split(';');
+      // It has a template for this type alone.
+      if (mediaType.trim() !== 'application/json') throw new GatewayProblem('UNSUPPORTED_MEDIA_TYPE');
+      return renderResponse(method.integration.response, 200, context);
+    }
     return answerByFunction(method.integration, { request, authorizer, body }, { api, account, invoke });
   }
 }

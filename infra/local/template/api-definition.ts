@@ -164,10 +164,10 @@ function requiredAuthorizer(owner: string, operation: BodyPart): string | undefi
 }
 
 function readMock(owner: string, operation: BodyPart): MethodDefinition['integration'] {
-  const { requestTemplates, responses = {} } = operation['x-amazon-apigateway-integration'];
+  const { requestTemplates, passthroughBehavior, responses = {} } = operation['x-amazon-apigateway-integration'];
   const isKnown = /^\s*\{\s*"?statusCode"?\s*:\s*"?\d{3}"?\s*\}\s*$/.test(requestTemplates?.['application/json']);
-  if (!isKnown || Object.keys(responses).join() !== 'default') {
-    throw new SetupProblem(`The local gateway knows mocks with one response and a status, not that of ${owner}.`);
+  if (!isKnown || passthroughBehavior !== 'never' || Object.keys(responses).join() !== 'default') {
+    throw new SetupProblem(`The local gateway knows mocks with one response, for JSON alone, not that of ${owner}.`);
   }
   const prefix = 'method.response.header.';
   const response = readResponse(owner, responses.default, prefix);

@@ -29,6 +29,7 @@ const unauthorized = {
 const mock = {
   type: 'mock',
   requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+  passthroughBehavior: 'never',
   responses: {
     default: { statusCode: '204', responseParameters: { 'method.response.header.Vary': "'Origin'" } },
   },
@@ -160,6 +161,11 @@ describe('readApi', () => {
       'a mock that chooses its response',
       { preflight: { 'x-amazon-apigateway-integration': { ...mock, responses: { ...mock.responses, '5..': {} } } } },
       'mocks with one response',
+    ],
+    [
+      'a mock that passes on what it has no template for',
+      { preflight: { 'x-amazon-apigateway-integration': { ...mock, passthroughBehavior: 'when_no_match' } } },
+      'for JSON alone',
     ],
     [
       'a header of a mock that is not declared',
