@@ -1,4 +1,4 @@
-/** The settings of a deployment: those of its stage in cdk.json, and `-c name=value`. */
+/** The settings of a deployment: `settings` of its stage in cdk.json, and `-c name=value`. */
 
 import { SetupProblem } from './commands/setup-problem.ts';
 import { type StageName, stages } from './stack/stages.ts';

@@ -30,9 +30,13 @@ export interface Identity {
 
 const priorities = new Set<unknown>(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
 
+/** The clock of an issuer may be ahead of Lambda's. */
+const maxAheadMilliseconds = 5_000;
+
 /**
- * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required),
- * with no leeway. Throws TokenRefused for every bad token, KeysUnavailable when none can be judged.
+ * Verifies a bearer token: signature, issuer, audience, `exp` (required, with no leeway), `nbf`
+ * (with 5 s), `sub` (required). Throws TokenRefused for every bad token, KeysUnavailable when none
+ * can be judged.
  */
 export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: TokenRules) {
   return async (token: string): Promise<Identity> => {
@@ -45,7 +49,7 @@ export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: Token
     if (!isTime(exp)) throw new TokenRefused('without expiry');
     if (exp * 1000 <= now()) throw new TokenRefused('expired');
     if (nbf !== undefined && !isTime(nbf)) throw new TokenRefused('an unreadable nbf');
-    if (isTime(nbf) && nbf * 1000 > now()) throw new TokenRefused('not valid yet');
+    if (isTime(nbf) && nbf * 1000 > now() + maxAheadMilliseconds) throw new TokenRefused('not valid yet');
     if (!isUserId(sub)) throw new TokenRefused('without subject');
     return { userId: sub, exp, scope: scopeOf(claims), ...priorityOf(claims), ...projectsOf(claims) };
   };

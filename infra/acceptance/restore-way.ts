@@ -27,6 +27,7 @@ export async function checkRestore(acceptance: Acceptance): Promise<string> {
   const [setting, restored] = /"tables": "(\w+)"/.exec(printed)!;
   await expectComplete(acceptance, restored!);
   await acceptance.deploy({ tables: restored! });
+  await expectSuccess('restore/restore.ts', '--stack', stack, '--stop');
   const repair = await expectSuccess('repair/repair.ts', '--fix', '--stack', stack, '--tables', restored!);
   match(repair, / 0 with differences left/);
   await expectSuccess('restore/restore.ts', '--stack', stack, '--start');
