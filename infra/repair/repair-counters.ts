@@ -7,6 +7,7 @@
 import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
+import { ifUnchanged } from '../../functions/data/dynamodb/conditions.ts';
 import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
 import { addCounts, type Counts } from '../../functions/data/lifecycle/counters.ts';
@@ -115,18 +116,13 @@ async function writeCounter(
   { subject, counter, right }: { readonly subject: string; readonly counter: Item; readonly right: Item },
 ): Promise<boolean> {
   const { assignments, values } = assign({ ...right, rev: isCount(counter.rev) ? counter.rev + 1 : 1 });
-  const known = compared.filter((name) => counter[name] !== undefined);
+  const condition = ifUnchanged(counter, compared);
   const command = new UpdateCommand({
     TableName: tables.Counters,
     Key: limitCounterKey(subject),
     UpdateExpression: `SET ${assignments}`,
-    ConditionExpression: compared
-      .map((name) => (known.includes(name) ? `${name} = :found_${name}` : `attribute_not_exists(${name})`))
-      .join(' AND '),
-    ExpressionAttributeValues: {
-      ...values,
-      ...Object.fromEntries(known.map((name) => [`:found_${name}`, counter[name]])),
-    },
+    ...condition,
+    ExpressionAttributeValues: { ...values, ...condition.ExpressionAttributeValues },
   });
   try {
     await translateErrors(client.send(command));

@@ -7,6 +7,7 @@ import { sealableSegments } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
+import { ifUnchanged } from '../../functions/data/dynamodb/conditions.ts';
 import { retry } from '../../functions/data/dynamodb/retry.ts';
 import { usageKeyOf } from '../../functions/data/limits/usage-sums.ts';
 import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
@@ -183,9 +184,8 @@ async function writeAll(owner: RepairedOwner, differences: readonly MendableDiff
 async function writeExpected(owner: RepairedOwner, difference: MendableDifference): Promise<boolean> {
   try {
     const { kind } = difference;
-    if (kind === 'row') await translateErrors(writeRow(owner, difference));
-    else if (kind === 'usage') await translateErrors(writeUsage(owner, difference));
-    else await translateErrors(writeColumnItem(owner, difference));
+    const isOfColumns = kind === 'head' || kind === 'block';
+    await translateErrors(isOfColumns ? writeColumnItem(owner, difference) : writeAttributes(owner, difference));
     return true;
   } catch (error) {
     if (isConditionFailure(error) || isConflict(error)) return false;
@@ -200,67 +200,41 @@ async function writeColumnItem(
   const [TableName, Key] = [tables.Columns, { user_id: userId, key: difference.key }];
   if (difference.kind === 'head') {
     const Item = { ...Key, ...difference.expected };
-    await client.send(new PutCommand({ TableName, Item, ...requireUnchanged('format', undefined) }));
+    await client.send(new PutCommand({ TableName, Item, ...ifUnchanged({}, ['format']) }));
     return;
   }
   const { found, expected } = difference;
-  const condition = requireUnchanged('v', found?.v);
+  const condition = ifUnchanged(found ?? {}, ['v']);
   if (expected === undefined) await client.send(new DeleteCommand({ TableName, Key, ...condition }));
   else await client.send(new PutCommand({ TableName, Item: { ...Key, v: expected }, ...condition }));
 }
 
 /**
- * Each change counts in `rev`, so that sums that come back to what they were are not taken for
- * old.
+ * Moves `rev` on: a writer who has read the row before does not undo this, and sums of usage that
+ * come back to what they were are not taken for old.
  */
-async function writeUsage(
-  { db: { client, tables } }: RepairedOwner,
-  { key, found, expected }: Extract<Difference, { kind: 'usage' }>,
-): Promise<void> {
-  const { assignments, values } = assign({ ...expected, rev: isCount(found?.rev) ? found.rev + 1 : 0 });
-  const condition = requireUnchanged('rev', found?.rev);
-  await client.send(
-    new UpdateCommand({
-      TableName: tables.Usage,
-      Key: usageKeyOf(key),
-      UpdateExpression: `SET ${assignments}`,
-      ...condition,
-      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
-    }),
-  );
-}
-
-/** Moves on the row's version, so that a writer who has read it before does not undo this. */
-async function writeRow(
+async function writeAttributes(
   { db: { client, tables }, userId }: RepairedOwner,
-  { table, key, rev, expected }: Extract<Difference, { kind: 'row' }>,
+  difference: Extract<Difference, { kind: 'row' | 'usage' }>,
 ): Promise<void> {
-  const condition = requireUnchanged('rev', rev);
-  const values = Object.entries({ ...expected, rev: isCount(rev) ? rev + 1 : 0 });
-  const names = values.map(([name]) => [`#${name}`, name]);
-  const placeholders = values.map(([name, value]) => [`:${name}`, value]);
+  const { kind, key, expected } = difference;
+  const [table, Key, rev] =
+    kind === 'row'
+      ? ([difference.table, { user_id: userId, id: key }, difference.rev] as const)
+      : (['Usage', usageKeyOf(key), difference.found?.rev] as const);
+  const { assignments, values } = assign({ ...expected, rev: isCount(rev) ? rev + 1 : 0 });
+  const condition = ifUnchanged({ rev }, ['rev']);
+  const exists = kind === 'row' ? 'attribute_exists(id) AND ' : '';
   await client.send(
     new UpdateCommand({
       TableName: tables[table],
-      Key: { user_id: userId, id: key },
-      UpdateExpression: `SET ${values.map(([name]) => `#${name} = :${name}`).join(', ')}`,
-      ConditionExpression: `attribute_exists(id) AND ${condition.ConditionExpression}`,
-      ExpressionAttributeNames: { ...condition.ExpressionAttributeNames, ...Object.fromEntries(names) },
-      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...Object.fromEntries(placeholders) },
+      Key,
+      UpdateExpression: `SET ${assignments}`,
+      ...condition,
+      ConditionExpression: exists + condition.ConditionExpression,
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
     }),
   );
-}
-
-/** The condition that the attribute has this value; undefined: that item or attribute is absent. */
-function requireUnchanged(name: string, found: unknown) {
-  const ExpressionAttributeNames = { '#found': name };
-  return found === undefined
-    ? { ConditionExpression: 'attribute_not_exists(#found)', ExpressionAttributeNames }
-    : {
-        ConditionExpression: '#found = :found',
-        ExpressionAttributeNames,
-        ExpressionAttributeValues: { ':found': found },
-      };
 }
 
 /** Nothing else seals what was written anew. */

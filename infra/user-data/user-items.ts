@@ -8,6 +8,7 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { batchDelete } from '../../functions/data/dynamodb/batch-delete.ts';
+import { ifUnchanged } from '../../functions/data/dynamodb/conditions.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
@@ -61,16 +62,17 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
     /** What has not ended is counted in its project. */
     async erase(data, items) {
       const { client, tables, clock } = data;
+      const keyOf = ({ user_id, id }: Item) => ({ user_id, id });
       const isCounted = (row: Item) => row.counted_in_project !== undefined && !isFinalBatchStatus(row.status);
       for (const row of (items as BatchRow[]).filter(isCounted)) {
         const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
         const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
-        const Delete = ifUnchanged(tables.Batches, { user_id: row.user_id, id: row.id }, row.rev);
+        const Delete = { TableName: tables.Batches, Key: keyOf(row), ...ifUnchanged(row, ['rev']) };
         const counted = counterWrites(data, { draft, now: clock.now() });
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
       }
-      const others = items.filter((row) => !isCounted(row)).map(({ user_id, id }) => ({ user_id, id }));
+      const others = items.filter((row) => !isCounted(row)).map(keyOf);
       await batchDelete(data, 'Batches', others);
     },
   },
@@ -104,7 +106,8 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
     async erase(data, items, { pseudonym }) {
       const { client, tables } = data;
       for (const item of items) {
-        const Delete = ifUnchanged(tables.Usage, usageKeyOf(String(item.key)), item.rev);
+        const Key = usageKeyOf(String(item.key));
+        const Delete = { TableName: tables.Usage, Key, ...ifUnchanged(item, ['rev']) };
         const added = usageWrites(data, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));
       }
@@ -130,10 +133,6 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   },
   Devices: null,
 };
-
-function ifUnchanged(TableName: string, Key: Item, rev: number) {
-  return { TableName, Key, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': rev } };
-}
 
 /** The user's items of a table, page by page. */
 export async function* findItems(

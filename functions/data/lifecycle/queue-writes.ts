@@ -10,6 +10,7 @@ import { storedRow } from '../../schemas/stored-row.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import { assign } from '../dynamodb/assign.ts';
+import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet, type Item, queryAll } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
@@ -275,7 +276,7 @@ function putItem(
   { tag, part }: { readonly tag: number; readonly part: Partial<QueueItem> },
 ): string {
   const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part };
-  writes.push({ Put: { TableName, Item: item, ...isAbsent } });
+  writes.push({ Put: { TableName, Item: item, ...ifAbsent('key') } });
   return item.key;
 }
 
@@ -283,8 +284,6 @@ function putItem(
 function giveBack(user: UserClock, charges: readonly TimeRange[], priority: QueuePriority): UserClock {
   return charges.reduceRight((clock, charge) => withdrawWork(clock, priority, charge), user);
 }
-
-const isAbsent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
 /** The item of a batch at this place, without a lease. */
 function newItem(batch: BatchRow, tag: number): QueueItem {
@@ -300,10 +299,7 @@ function writeUserClock(
   { before, after }: { readonly before: UserClock | undefined; readonly after: UserClock },
 ): Write[] {
   if (after === before) return [];
-  const condition =
-    before === undefined
-      ? isAbsent
-      : { ConditionExpression: 'clocks = :before', ExpressionAttributeValues: { ':before': before } };
+  const condition = before === undefined ? ifAbsent('key') : ifUnchanged({ clocks: before }, ['clocks']);
   return [{ Put: { TableName, Item: { ...Key, clocks: after }, ...condition } }];
 }
 
@@ -327,7 +323,7 @@ function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots
 
 function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | undefined): Write {
   const { item, goesBehind, entersAnew, paused, ...lease } = update;
-  const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
+  const condition = isCurrent(update);
   const { assignments, values } = assign({ ...lease, ...(batch && jobsLeft(batch)) });
   const removed = (['idle_since', 'rules_until', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
   return {
@@ -335,8 +331,8 @@ function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | u
       TableName,
       Key: { device_type: item.device_type, key: item.key },
       UpdateExpression: `SET ${assignments}${removed.length > 0 ? ` REMOVE ${removed.join()}` : ''}`,
-      ConditionExpression,
-      ExpressionAttributeValues: { ...ExpressionAttributeValues, ...values },
+      ...condition,
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
     },
   };
 }
@@ -352,17 +348,5 @@ function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | u
  *   and so before the answer.
  */
 function isCurrent({ item, put_back }: LeaseUpdate) {
-  const { fence, rules_rev, lease_until } = item;
-  const conditions = [
-    'fence = :current',
-    rules_rev === undefined ? 'attribute_not_exists(rules_rev)' : 'rules_rev = :rules',
-  ];
-  return {
-    ConditionExpression: [...conditions, ...(put_back === true ? ['lease_until = :read'] : [])].join(' AND '),
-    ExpressionAttributeValues: {
-      ':current': fence,
-      ...(rules_rev !== undefined && { ':rules': rules_rev }),
-      ...(put_back === true && { ':read': lease_until }),
-    },
-  };
+  return ifUnchanged(item, ['fence', 'rules_rev', ...(put_back === true ? ['lease_until'] : [])]);
 }

@@ -8,6 +8,7 @@ import { storedHead } from '../columns/dictionaries.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
+import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { usageChanges, usageWrites } from '../limits/usage-sums.ts';
 import { sequenceItem } from '../rows/sequences.ts';
@@ -66,9 +67,7 @@ function writeRow(table: string, before: BatchRow | JobRow | undefined, after: B
     Put: {
       TableName: table,
       Item: after,
-      ...(before === undefined
-        ? { ConditionExpression: 'attribute_not_exists(id)' }
-        : { ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': before.rev } }),
+      ...(before === undefined ? ifAbsent('id') : ifUnchanged(before, ['rev'])),
     },
   };
 }
@@ -82,14 +81,8 @@ interface ColumnWrite {
   readonly key: string;
   /** Undefined: the item is deleted. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
-  readonly condition?: {
-    readonly ConditionExpression: string;
-    readonly ExpressionAttributeNames?: Record<string, string>;
-    readonly ExpressionAttributeValues?: Record<string, unknown>;
-  };
+  readonly condition?: ReturnType<typeof ifUnchanged>;
 }
-
-const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
 function inColumns({ tables }: LifecycleDb, userId: string, { key, item, condition }: ColumnWrite): Write {
   const [TableName, Key] = [tables.Columns, { user_id: userId, key }];
@@ -130,30 +123,15 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
  */
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
-  const condition =
-    before === undefined
-      ? absent
-      : {
-          ConditionExpression:
-            'next_seq = :next AND tail = :tail AND #format = :format AND dictionaries = :dictionaries',
-          ExpressionAttributeNames: { '#format': 'format' },
-          ExpressionAttributeValues: {
-            ':next': before.next_seq,
-            ':tail': before.tail,
-            ':format': before.format,
-            ':dictionaries': storedHead(list, before).dictionaries,
-          },
-        };
+  const names = ['next_seq', 'tail', 'format', 'dictionaries'];
+  const condition = before === undefined ? ifAbsent('key') : ifUnchanged(storedHead(list, before), names);
   return [{ key: headKey(list), item: { ...storedHead(list, after) }, condition }];
 }
 
 function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array | undefined): ColumnWrite[] {
   const after = edits.reduce<Uint8Array | undefined>((bytes, edit) => edit.apply(bytes), before);
   if (before === undefined && after === undefined) return [];
-  const condition =
-    before === undefined
-      ? absent
-      : { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': before } };
+  const condition = before === undefined ? ifAbsent('key') : ifUnchanged({ v: before }, ['v']);
   return [{ key, item: after && { v: after }, condition }];
 }
 
@@ -172,7 +150,7 @@ function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string
 function rememberEvent({ id, digest, choice, batchId }: ProcessedCall, now: number): ColumnWrite {
   const expires_at = Math.floor(now / 1000) + processedEventSeconds;
   const item = { digest, expires_at, ...(choice && { choice }), ...(batchId && { batch_id: batchId }) };
-  return { key: processedEventKey(id), item, condition: absent };
+  return { key: processedEventKey(id), item, condition: ifAbsent('key') };
 }
 
 /** An event or call as its item remembers it. */

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { timeLimits } from '../../time-limits.ts';
 import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
+import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import type { WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
@@ -92,10 +93,7 @@ async function tryToAcquire(turn: Turn): Promise<boolean> {
 /** Returns false if another writer has had the lock since it was read. */
 async function put(turn: Turn, until: number, before: unknown): Promise<boolean> {
   const { client, tables } = turn.db;
-  const condition =
-    before === undefined
-      ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
-      : { ConditionExpression: 'holder = :before', ExpressionAttributeValues: { ':before': before } };
+  const condition = before === undefined ? ifAbsent('key') : ifUnchanged({ holder: before }, ['holder']);
   try {
     const Item = { ...lockKey(turn), holder: until === 0 ? randomUUID() : turn.holder, until };
     await translateErrors(client.send(new PutCommand({ TableName: tables.Columns, Item, ...condition })));

@@ -14,6 +14,7 @@ import { storedRow } from '../../schemas/stored-row.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
 import type { Page } from '../../values/page.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from '../dynamodb/reads.ts';
@@ -141,10 +142,7 @@ function limitWrites(
   const isDefault = subject === defaultSubject;
   const named = isDefault ? hashes : hashesWith(hashes, subject, { had, has: limits !== undefined });
   const Item = { ...policyKey, ...(isDefault ? set : former), hashes: named, rev: rev + 1 };
-  const condition =
-    rev === 0
-      ? { ConditionExpression: 'attribute_not_exists(rev)' }
-      : { ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': rev } };
+  const condition = rev === 0 ? ifAbsent('subject') : ifUnchanged(policy, ['rev']);
   const writes = [{ Put: { TableName, Item, ...condition } }];
   if (isDefault) return writes;
   const Key = subjectKey(subject);

@@ -17,6 +17,7 @@ import {
   summaryKey,
 } from '../columns/summary.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
+import { ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
 
@@ -111,8 +112,8 @@ async function sealColumn(db: Db<'Columns'>, { userId, list, segment }: Segment,
     const v = blockBytes(block);
     const isFull = packedCount(v) === column.rowsPerBlock;
     if (isFull) unpackIntegers(v, values, at * column.rowsPerBlock);
-    const condition = { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': v } };
-    return { isFull, Put: { TableName, Item: { user_id: userId, key: block.key, v: seal(v) }, ...condition } };
+    const Item = { user_id: userId, key: block.key, v: seal(v) };
+    return { isFull, Put: { TableName, Item, ...ifUnchanged(block, ['v']) } };
   });
   if (writes.length < keys.length || !writes.every(({ isFull }) => isFull)) return false;
   const summary = { key: summaryKey(list, column, segment), v: packSummary(summarize(column, values)) };

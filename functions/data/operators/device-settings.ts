@@ -5,12 +5,13 @@ import { needsReason } from '../../device-modes.ts';
 import type { DeviceSettingsRequest } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { deviceRulesKey } from '../queue/device-rules.ts';
 import { getDeviceRules, markLeases } from '../queue/queue.ts';
 import { auditWrite } from '../rows/acts.ts';
-import { setRules, unchangedSince } from '../rows/devices.ts';
+import { setRules } from '../rows/devices.ts';
 
 interface DeviceSetting {
   /** The operator's user id. */
@@ -49,8 +50,8 @@ export async function setDevice(
       before: pick(before, Object.keys(changed)),
       after: pick(after, Object.keys(changed)),
     };
-    const unchanged = unchangedSince(before.rev === 0 ? undefined : before, ['rev']);
-    const put = { Put: { TableName: db.tables.DeviceQueue, Item, ...unchanged } };
+    const condition = before.rev === 0 ? ifAbsent('key') : ifUnchanged(before, ['rev']);
+    const put = { Put: { TableName: db.tables.DeviceQueue, Item, ...condition } };
     const TransactItems = [put, setRules(db, deviceType, after), auditWrite(db, act)];
     return { transaction: { TransactItems }, result: after };
   });

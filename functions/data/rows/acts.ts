@@ -6,6 +6,7 @@ import { Act, type AuditQuery } from '../../schemas/audit.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import type { Page } from '../../values/page.ts';
 import { earlierOf, fromMilliseconds, laterOf, monthsOf, toMicroseconds } from '../../values/timestamp.ts';
+import { ifAbsent } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryFirstPage } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
@@ -23,8 +24,7 @@ export function auditWrite({ tables }: Db<'Audit'>, act: Act): Write {
     Put: {
       TableName: tables.Audit,
       Item: { month: act.at.slice(0, 7), key: `${act.at}#${randomUUID()}`, ...act, expires_at },
-      ConditionExpression: 'attribute_not_exists(#key)',
-      ExpressionAttributeNames: { '#key': 'key' },
+      ...ifAbsent('key'),
     },
   };
 }

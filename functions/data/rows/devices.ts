@@ -12,6 +12,7 @@ import { escapedBytes } from '../../values/json-text.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
+import { ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { getItem, type Item, queryAll } from '../dynamodb/reads.ts';
@@ -167,13 +168,13 @@ function changeDevice<After extends Item | undefined>(
       (counted?.devices ?? 0) + (after?.room === undefined ? 0 : 1) - (before?.room === undefined ? 0 : 1);
     const bytes = (counted?.bytes ?? 0) + (after?.room ?? 0) - (before?.room ?? 0);
     if (after !== undefined) requireRoom({ devices, bytes }, counted);
-    const unchanged = unchangedSince(before, ['announced_at', 'room', 'rules_rev']);
+    const unchanged = ifUnchanged(before ?? {}, ['announced_at', 'room', 'rules_rev']);
     const device =
       after === undefined
         ? { Delete: { TableName, Key: key, ...unchanged } }
         : { Put: { TableName, Item: { ...after, ...key }, ...unchanged } };
     const Item = { ...totalsKey, devices, bytes };
-    const totals = { Put: { TableName, Item, ...unchangedSince(counted, ['devices', 'bytes']) } };
+    const totals = { Put: { TableName, Item, ...ifUnchanged(counted ?? {}, ['devices', 'bytes']) } };
     return { transaction: { TransactItems: [device, totals, ...writes] }, result: after };
   });
 }
@@ -207,16 +208,4 @@ function requireRoom({ devices, bytes }: Totals, before: Item | undefined): void
     const left = Math.max(0, maxBytesOfSpecifications - (before?.bytes ?? 0));
     throw new LimitExceeded(`The specifications of all devices leave room for ${left} bytes of escaped JSON.`);
   }
-}
-
-/** The condition that these attributes of an item of a device are what was read. */
-export function unchangedSince(item: Item | undefined, attributes: readonly string[]) {
-  if (item === undefined) return { ConditionExpression: 'attribute_not_exists(device_type)' };
-  const present = attributes.filter((name) => item[name] !== undefined);
-  return {
-    ConditionExpression: attributes
-      .map((name) => (present.includes(name) ? `${name} = :${name}` : `attribute_not_exists(${name})`))
-      .join(' AND '),
-    ExpressionAttributeValues: Object.fromEntries(present.map((name) => [`:${name}`, item[name]])),
-  };
 }

@@ -17,9 +17,12 @@ const others = { Sequences: 'S', DeviceQueue: 'Q', Usage: 'U', Counters: 'N' };
 const db = testDb(testClient('http://127.0.0.1:1'), { Batches: 'B', Jobs: 'J', Columns: 'C', ...others });
 const time = '2026-03-01T00:00:00.000000Z';
 const now = Date.parse(time);
-const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
+const absent = (key: string) => ({
+  ConditionExpression: 'attribute_not_exists(#key)',
+  ExpressionAttributeNames: { '#key': key },
+});
 
-const asRead = 'next_seq = :next AND tail = :tail AND #format = :format AND dictionaries = :dictionaries';
+const asRead = ['next_seq', 'tail', 'format', 'dictionaries'].map((name) => `#${name} = :old_${name}`).join(' AND ');
 
 function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): Draft {
   const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)], ...content });
@@ -52,12 +55,12 @@ describe('createTransaction', () => {
   it('writes new rows and heads only where there are none', () => {
     const { rows, columns } = writesOf(first);
     expect(rows).toEqual([
-      { TableName: 'B', Item: first.batches.get(newBatch(1).id), ConditionExpression: 'attribute_not_exists(id)' },
-      { TableName: 'J', Item: first.jobs.get(newJob(1).id), ConditionExpression: 'attribute_not_exists(id)' },
+      { TableName: 'B', Item: first.batches.get(newBatch(1).id), ...absent('id') },
+      { TableName: 'J', Item: first.jobs.get(newJob(1).id), ...absent('id') },
     ]);
     for (const [list, head] of [['b', first.heads.batch] as const, ['j', first.heads.job] as const]) {
       const key = `${list}#head`;
-      expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, ...head }, ...absent });
+      expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, ...head }, ...absent('key') });
     }
   });
 
@@ -70,15 +73,15 @@ describe('createTransaction', () => {
     const full = writesOf(create(store(sixteen), 17));
     const { v } = full.columns.get(key)!.Item as { v: Uint8Array };
     expect(v).toHaveLength(16 * 16);
-    expect(full.columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent });
+    expect(full.columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent('key') });
     const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(
       (draft, number) => create(draft, number),
       store(create(store(sixteen), 17)),
     );
     expect(writesOf(more, new Map([[key, v]])).columns.get(key)).toMatchObject({
       Item: { v: { length: 2 * v.length } },
-      ConditionExpression: 'v = :before',
-      ExpressionAttributeValues: { ':before': v },
+      ConditionExpression: '#v = :old_v',
+      ExpressionAttributeValues: { ':old_v': v },
     });
   });
 
@@ -90,7 +93,7 @@ describe('createTransaction', () => {
     expect(columns.get('b#head')).toMatchObject({
       Item: { next_seq: 1 },
       ConditionExpression: asRead,
-      ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
+      ExpressionAttributeValues: { ':old_next_seq': 1, ':old_tail': first.heads.batch.tail },
     });
   });
 
@@ -98,12 +101,12 @@ describe('createTransaction', () => {
     const { columns } = writesOf(create(store(first), 2));
     expect(columns.get('b#head')).toMatchObject({
       ConditionExpression: asRead,
-      ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
+      ExpressionAttributeValues: { ':old_next_seq': 1, ':old_tail': first.heads.batch.tail },
     });
     const update = updateBatch({ id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
     const changed = writesOf(update.apply(store(first)));
     expect(changed.rows).toMatchObject([
-      { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
+      { Item: { rev: 1 }, ConditionExpression: '#rev = :old_rev', ExpressionAttributeValues: { ':old_rev': 0 } },
     ]);
     expect([...changed.columns.keys()]).toEqual([]);
   });
@@ -116,16 +119,16 @@ describe('createTransaction', () => {
     const { columns } = writesOf(create(before, 24, content(24)));
     const key = 'b#texts#project_id#0000000';
     const v = Buffer.from(JSON.stringify(texts.slice(0, 24)));
-    expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent });
+    expect(columns.get(key)).toEqual({ Item: { user_id: userId, key, v }, ...absent('key') });
     expect(columns.get('b#head')).toMatchObject({
       Item: { dictionaries: { project_id: [], device_type: ['FRESNEL'] }, dictionary_blocks: { project_id: 1 } },
       ConditionExpression: asRead,
-      ExpressionAttributeValues: { ':dictionaries': { project_id: texts.slice(0, 23), device_type: ['FRESNEL'] } },
+      ExpressionAttributeValues: { ':old_dictionaries': { project_id: texts.slice(0, 23), device_type: ['FRESNEL'] } },
     });
     const next = create(store(create(before, 24, content(24))), 25, content(25));
     expect(writesOf(next).columns.get('b#head')).toMatchObject({
       Item: { dictionaries: { project_id: [texts[24]] }, dictionary_blocks: { project_id: 1 } },
-      ExpressionAttributeValues: { ':dictionaries': { project_id: [], device_type: ['FRESNEL'] } },
+      ExpressionAttributeValues: { ':old_dictionaries': { project_id: [], device_type: ['FRESNEL'] } },
     });
     expect(writesOf(next).columns.get(key)).toBeUndefined();
     expect(blockKeys(next)).not.toContain(key);
@@ -150,8 +153,8 @@ describe('createTransaction', () => {
     const untag = updateBatch({ id: newBatch(1).id, update: { tags: [] }, now: time }).apply(store(first));
     expect(writesOf(untag, new Map([[key, v]])).columns.get(key)).toEqual({
       Key: { user_id: userId, key },
-      ConditionExpression: 'v = :before',
-      ExpressionAttributeValues: { ':before': v },
+      ConditionExpression: '#v = :old_v',
+      ExpressionAttributeValues: { ':old_v': v },
     });
     expect(writesOf(untag).columns.has(key)).toBe(false);
   });
