@@ -105,7 +105,6 @@ const accepted: Record<string, Token> = {
   'a subject of 256 characters': () => token({ sub: '漢'.repeat(256) }),
   'a type in any case': () => token({}, { typ: 'jwt' }),
   'exp and nbf at the edge': () => token({ nbf: now, exp: now + 600 }),
-  'nbf of an issuer whose clock is 5 s ahead': () => token({ nbf: now + 5 }),
   'own members named as those of the prototype': () =>
     signedToken(keys.rs256, `{"__proto__":{"sub":"x"},${JSON.stringify(claims()).slice(1)}`),
 };
@@ -267,7 +266,6 @@ const refused: Record<string, Record<string, Token>> = {
   },
   'not valid yet': {
     'not valid yet': () => token({ nbf: now + 60 }),
-    'nbf beyond what clocks differ': () => token({ nbf: now + 6 }),
   },
   'an unreadable nbf': {
     'nbf that is a string': () => token({ nbf: 'now' }),

@@ -154,6 +154,7 @@ describe('createTransaction', () => {
     expect(writesOf(untag, new Map([[key, v]])).columns.get(key)).toEqual({
       Key: { user_id: userId, key },
       ConditionExpression: '#v = :old_v',
+      ExpressionAttributeNames: { '#v': 'v' },
       ExpressionAttributeValues: { ':old_v': v },
     });
     expect(writesOf(untag).columns.has(key)).toBe(false);
@@ -190,7 +191,7 @@ describe('createTransaction', () => {
     const expires_at = Date.parse('2026-03-16T00:00:00Z') / 1000;
     expect(writesOf(draft).columns.get(key)).toEqual({
       Item: { user_id: userId, key, digest: 'd', expires_at },
-      ...absent,
+      ...absent('key'),
     });
   });
 });
