@@ -11,7 +11,7 @@ def test_5000_jobs_at_once(connection, fresnel):
         results = backend.run([{"runs": 10}] * 5_000)
         jobs = 5_000
     except BatchCreationError as refused:
-        # A slow machine's database does not take 5,000 in the time of a call, and the client sends no key: it is told so.
+        # A slow machine does not take 5,000 in the time of a call, and the client sends no key.
         assert "413: There was no time for all jobs" in str(refused)
         assert "send fewer in a call" in str(refused)
         results = backend.run([{"runs": 10}] * 1_000)
