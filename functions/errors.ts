@@ -245,6 +245,25 @@ export class ReceiverBusy extends ServiceError {
   }
 }
 
+/** As many such calls of the user are under way as may be at once, or were made in this minute. */
+export class TooManyCalls extends ServiceError {
+  override readonly name = 'TooManyCalls';
+  readonly reason: `too_many_${keyof typeof tooMany}`;
+  override readonly headers: ServiceError['headers'];
+
+  constructor(of: keyof typeof tooMany, seconds = 5) {
+    super(tooMany[of]);
+    this.reason = `too_many_${of}`;
+    this.headers = { 'Retry-After': String(seconds) };
+  }
+}
+
+const tooMany = {
+  changes: 'Other long changes of yours are under way: wait for one of them.',
+  downloads: 'Other calls of yours are reading the results of many jobs: wait for one of them.',
+  tests: 'You have tested webhooks often enough for now.',
+};
+
 /** The lease is not the current one, or the batch has left the queue: nothing was done under it. */
 export class LeaseLost extends ServiceError {
   override readonly name = 'LeaseLost';

@@ -54,6 +54,21 @@ export const reasons = {
     status: 429,
     meaning: 'The limit `creations_per_minute` is reached: wait as long as `Retry-After` says.',
   },
+  too_many_changes: {
+    status: 429,
+    meaning:
+      'Five changes of the user that take several transactions are under way: wait as long as `Retry-After` says.',
+  },
+  too_many_downloads: {
+    status: 429,
+    meaning:
+      'Five calls of the user are reading the results of more than 100 jobs: wait as long as `Retry-After` says.',
+  },
+  too_many_tests: {
+    status: 429,
+    meaning:
+      'The user has tested webhooks ten times in this minute, or three tests are under way: wait as long as `Retry-After` says.',
+  },
   busy: { status: 429, meaning: 'The database is busy: wait as long as `Retry-After` says.' },
   unfinished: {
     status: 429,

@@ -105,7 +105,8 @@ export const cancellations = {
 
 /** For functions that erase batches: attempts to call their webhooks apart. */
 export const erasures = {
-  ...{ DeviceQueue: [], Counters: [] },
+  DeviceQueue: [],
+  Counters: ['UpdateItem'],
   Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],

@@ -101,6 +101,7 @@ export const routes = {
       Jobs: ['BatchGetItem'],
       'Jobs/by_batch': ['Query'],
       Columns: listReads,
+      Counters: ['UpdateItem'],
       Results: ['GetObject'],
     },
     timeoutSeconds: timeLimits.longFunction,

@@ -35,6 +35,8 @@ export const timeLimits = {
   writerLock: 14,
   /** A lock ends so long after its holder has died. */
   heldLock: 2,
+  /** A long call of a user has its place among them so long, if it dies. */
+  heldPlace: 32,
   /** A claim stops looking for work. */
   claimSearch: 8,
   /** A lease lives so long after the last heartbeat. */

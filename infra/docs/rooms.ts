@@ -67,7 +67,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'Batches, jobs, devices, quizzes, acts: what is stored, and lists of it',
     packages: ['@aws-sdk/', 'zod'],
   },
-  [`${data}/limits`]: { holds: 'Limits, what is used of them, usage', packages: ['zod'] },
+  [`${data}/limits`]: { holds: 'Limits, what is used of them, usage', packages: ['@aws-sdk/', 'zod'] },
   [`${data}/webhooks`]: { holds: 'Keys, attempts, calls of receivers', packages: ['@aws-sdk/', 'zod'] },
   [`${data}/lifecycle`]: {
     holds: 'Every change of batches and jobs, in conditional transactions',

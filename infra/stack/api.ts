@@ -115,8 +115,9 @@ function consoleEnvironment(
 }
 
 function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {
-  if (settings.reserved === undefined || !openFunctions.includes(name)) return undefined;
-  if (name === 'authorizer') return settings.reserved.authorizer;
+  if (settings.reserved === undefined) return undefined;
+  if (name === 'authorizer' || name === 'testWebhook') return settings.reserved[name];
+  if (!openFunctions.includes(name)) return undefined;
   return burstOf(name === 'methodNotAllowed' ? undefined : routes[name], settings);
 }
 

@@ -23,8 +23,9 @@ export interface StageSettings {
    * can start; it takes no more. If this is set, each function that callers without a token can
    * start also has its own, as many as a burst of its calls, and no more. Undefined: all share the
    * account's. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep none.
+   * Tests of webhooks, which wait for their receivers, get this number and no more.
    */
-  readonly reserved: { readonly authorizer: number } | undefined;
+  readonly reserved: { readonly authorizer: number; readonly testWebhook: number } | undefined;
   /** Days after which the bucket deletes results. Undefined: it keeps them. */
   readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
@@ -72,7 +73,7 @@ export const stages = {
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { often: 500, seldom: 200, others: 20 },
-    reserved: { authorizer: 100 },
+    reserved: { authorizer: 100, testWebhook: 10 },
   },
 } as const satisfies Record<string, StageSettings>;
 

@@ -293,12 +293,12 @@ describe('-c concurrency', () => {
       ({ properties }) => properties.ScalingConfig?.MaximumConcurrency ?? [],
     );
 
-  it('is by default shared by all functions in dev; prod bounds those that need no valid token', () => {
+  it('is by default shared by all functions in dev; prod bounds tests of webhooks and what needs no valid token', () => {
     expect(reservedIn(dev)).toEqual([]);
     const open = Object.entries<Route>(routes).filter(([, route]) => route.public);
     expect(reservedIn(prod).sort()).toEqual(
       [
-        ...['Api/Authorizer 100', 'Api/MethodNotAllowed 40'],
+        ...['Api/Authorizer 100', 'Api/MethodNotAllowed 40', 'Api/TestWebhook 10'],
         ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} ${name === 'listDevices' ? 100 : 40}`),
       ].sort(),
     );
@@ -306,7 +306,7 @@ describe('-c concurrency', () => {
     const streams = Object.values<TableDescription>(tables).filter(({ stream }) => stream !== undefined).length;
     const concurrencyOf = ({ text }: Synthesis) => stackConcurrency(JSON.parse(text));
     expect(concurrencyOf(dev)).toEqual({ queues: queuesTake, streams, reserved: 0 });
-    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 200 + 40 * open.length });
+    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 210 + 40 * open.length });
     // A burst finds an environment for each call.
     const [stage] = prod.ofType('AWS::ApiGateway::Stage');
     const ofDevices = stage!.properties.MethodSettings.find(

@@ -196,7 +196,7 @@ describe('the functions', () => {
       ],
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
-      Counters: [...counting, 'testWebhook', 'deliverWebhooks'],
+      Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks'],
       Audit: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
       Devices: [...ofDevices, 'claimBatch', 'rotateWebhookKey'],
     };

@@ -9,6 +9,7 @@ import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { heldPlaces } from '../support/held-places.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -277,10 +278,15 @@ describe('a batch of many jobs', () => {
     expect(store.requests).toHaveLength(jobs.length);
     expect(most).toBe(32);
 
-    // Of one job: the batch, its row and its document.
     store.requests.length = 0;
+    const others = await heldPlaces(db, { userId, kind: 'downloads' }, 5);
+    expect(await ask()).toMatchObject({ statusCode: 429, headers: { 'Retry-After': '5' } });
+    expect(store.requests).toEqual([]);
+
+    // Of one job, which needs no place: the batch, its row and its document.
     expect(await dataOf(askOf(jobId(140)))).toEqual({ [jobId(140)]: { counter } });
     expect(store.requests).toEqual([`GET ${keyOf(jobId(140))}`]);
+    await others.end();
     const measured = testClient(String(process.env.AWS_ENDPOINT_URL_DYNAMODB));
     const { cost } = await measuredClient(measured)(() =>
       listResultsKeys({ ...db, client: measured }, { userId, batchId }, [jobId(140)]),

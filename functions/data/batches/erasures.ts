@@ -51,8 +51,8 @@ export async function eraseBatch(
 ): Promise<BatchRow> {
   const { userId, batchId } = of;
   const before = await getBatchRow(db, of);
-  if (before.erased_at === null) {
-    if (!hasComeToRest(before)) throw notEnded();
+  if (before.erased_at === null && !hasComeToRest(before)) throw notEnded();
+  if (before.erased_at === null || before.erasing === true) {
     await scheduleRecovery?.(of, recoveryDelaySeconds);
     if (before.webhook !== null) await stopAttempts(db, { user_id: userId, batch_id: batchId });
   }

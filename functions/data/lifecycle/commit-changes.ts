@@ -1,4 +1,4 @@
-import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, Unfinished } from '../../errors.ts';
+import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, TooManyCalls, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { formatsOf } from '../columns/lists.ts';
@@ -205,7 +205,12 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
  * is wrong.
  */
 export function stopsOwner(error: Error): boolean {
-  return error instanceof OutdatedColumns || error instanceof Unfinished || isUnavailable(error);
+  return (
+    error instanceof OutdatedColumns ||
+    error instanceof Unfinished ||
+    error instanceof TooManyCalls ||
+    isUnavailable(error)
+  );
 }
 
 interface Attempt {

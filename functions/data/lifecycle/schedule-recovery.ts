@@ -6,6 +6,8 @@
 import type { InterruptedCall, RecoveryRequest } from '../../schemas/recovery-request.ts';
 import { timeLimits } from '../../time-limits.ts';
 import { type MessageQueue, sendMessage } from '../aws/message-queue.ts';
+import type { Db } from '../dynamodb/db.ts';
+import { withPlace } from '../limits/calls-at-once.ts';
 
 export const recoveryDelaySeconds = timeLimits.recoveryDelay;
 
@@ -28,4 +30,28 @@ export function recoveryBy(queue: MessageQueue): ScheduleRecovery {
     const message: RecoveryRequest = { user_id, batch_id, ...(call && { call }) };
     return sendMessage(queue, { body: JSON.stringify(message), attributes: {}, delaySeconds });
   };
+}
+
+interface LongCall {
+  readonly userId: string;
+  readonly scheduleRecovery: ScheduleRecovery;
+}
+
+/**
+ * Does a user's call, and counts it among the user's long ones from its first announcement on, or
+ * from `begin`. These throw TooManyCalls when five are under way. A call of one transaction costs
+ * nothing; others 2 write units.
+ */
+export function countLongCall<Result>(
+  db: Db<'Counters'>,
+  { userId, scheduleRecovery }: LongCall,
+  work: (schedule: ScheduleRecovery, begin: () => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  return withPlace(db, { userId, kind: 'changes' }, (begin) => {
+    const schedule: ScheduleRecovery = async (unfinished, afterSeconds) => {
+      await begin();
+      await scheduleRecovery(unfinished, afterSeconds);
+    };
+    return work(schedule, begin);
+  });
 }

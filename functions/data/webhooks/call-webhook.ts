@@ -13,7 +13,7 @@ import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../../webhoo
 import { signatureHeaders } from '../../webhooks/signing-key.ts';
 import { readWebhook, type WebhookReach } from '../../webhooks/webhook-url.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { countHostCall } from './host-limits.ts';
+import { countHostCall, countTest } from './host-limits.ts';
 import { putDelivery } from './webhook-attempts.ts';
 import { getWebhookKeys, type WebhookSecret } from './webhook-keys.ts';
 
@@ -61,7 +61,8 @@ interface TestOptions extends Pick<WebhookCall, 'timeoutMilliseconds'> {
  * Sends a test to a batch's webhook now, once, and returns its outcome. The test becomes one of the
  * batch's deliveries, unless it cannot be stored: then the log says so. It counts for its host like
  * any other call. Throws NoWebhook when the batch has none, or one that is never called;
- * ReceiverBusy when its host was called often enough in this minute. 2 to 5 write units.
+ * TooManyCalls when the user has sent ten tests in this minute; ReceiverBusy when its host was
+ * called often enough. 3 to 6 write units.
  */
 export async function testWebhook(
   db: Db<'WebhookAttempts' | 'Counters'>,
@@ -72,6 +73,7 @@ export async function testWebhook(
   const target = readWebhook(webhook, reach);
   if ('refusal' in target) throw new NoWebhook(target.refusal);
   const { url } = target;
+  await countTest(db, user_id);
   const seconds = await countHostCall(db, user_id, url.host);
   if (seconds > 0) throw new ReceiverBusy(seconds);
   const timestamp = fromMilliseconds(db.clock.now());

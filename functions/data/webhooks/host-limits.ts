@@ -1,10 +1,11 @@
 /**
  * How often the hosts of webhooks are called. Two counts in the table Counters: one of a user, a
- * host and a minute, under the user, and one of a host and a minute, under the host. An hour later
- * DynamoDB may delete them.
+ * host and a minute, under the user, and one of a host and a minute, under the host. A user's tests
+ * have a count of their own. An hour later DynamoDB may delete them.
  */
 
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { TooManyCalls } from '../../errors.ts';
 import { userSubject } from '../../schemas/limits.ts';
 import { minuteOf } from '../../values/timestamp.ts';
 import { derivedUuid } from '../../values/uuid.ts';
@@ -14,6 +15,9 @@ import type { Item } from '../dynamodb/reads.ts';
 
 /** Calls of one host in a minute, at most: about the batches of one user, and in all. */
 export const maxCallsPerMinute: Readonly<Record<'ofUser' | 'ofAll', number>> = { ofUser: 300, ofAll: 600 };
+
+/** Tests of webhooks that a user may ask for in a minute. */
+export const maxTestsPerMinute = 10;
 
 /** A message that must wait asks again after this number of seconds, at the latest. */
 export const maxHostWaitSeconds = 900;
@@ -59,4 +63,13 @@ export async function countHostCall(
     return Math.min(Math.ceil((until - db.clock.now()) / 1000), maxHostWaitSeconds);
   }
   return 0;
+}
+
+/** Counts a test that a user asks for. Throws TooManyCalls beyond ten in a minute. 1 write unit. */
+export async function countTest(db: Db<'Counters'>, userId: string): Promise<void> {
+  const now = db.clock.now();
+  const minute = minuteOf(now);
+  const tests = await countUp(db, { subject: userSubject(userId), name: `${minute} tests` });
+  if (tests <= maxTestsPerMinute) return;
+  throw new TooManyCalls('tests', Math.ceil(((minute + 1) * minuteMilliseconds - now) / 1000));
 }

@@ -38,6 +38,7 @@ without its own sequence runs the batch’s. Sequences and variables are checked
     'idempotency_key_reused',
     'call_timed_out',
     'too_many_creations',
+    'too_many_changes',
     'unfinished',
   ],
 } satisfies Operation;

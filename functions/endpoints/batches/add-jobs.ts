@@ -1,7 +1,7 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { addJobs } from '../../data/batches/new-batches.ts';
 import { validateInput, validateJobs } from '../../data/batches/validations.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
@@ -20,7 +20,9 @@ export const handler = endpoint(
     const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
     const further = { batchId: path.batch_id, body };
     if (query.validate_only) return success(await validateJobs(db, call, further));
-    const batch = await addJobs(db, call, further, scheduleRecovery);
+    const batch = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+      addJobs(db, call, further, schedule),
+    );
     const { jobs, ...withoutJobs } = batch;
     return firstThatFits(batch, withoutJobs);
   },

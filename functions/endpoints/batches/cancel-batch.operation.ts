@@ -10,5 +10,5 @@ last. A call that cannot end in time stops at 20 s (429, \`unfinished\`). If it 
 service completes it within 15 minutes.`,
   path: BatchPath,
   success: { status: 200, data: () => Batch },
-  errors: ['not_found', 'batch_ended', 'unfinished'],
+  errors: ['not_found', 'batch_ended', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

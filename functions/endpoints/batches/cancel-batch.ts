@@ -1,6 +1,6 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelBatch } from '../../data/batches/cancellations.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -10,6 +10,10 @@ import { operation } from './cancel-batch.operation.ts';
 
 const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 
-export const handler = endpoint(routes.cancelBatch, operation, async ({ db, userId, path }) =>
-  success(batchOf(await cancelBatch(db, { userId, batchId: path.batch_id }, { scheduleRecovery }))),
-);
+export const handler = endpoint(routes.cancelBatch, operation, async ({ db, userId, path }) => {
+  const of = { userId, batchId: path.batch_id };
+  const canceled = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+    cancelBatch(db, of, { scheduleRecovery: schedule }),
+  );
+  return success(batchOf(canceled));
+});

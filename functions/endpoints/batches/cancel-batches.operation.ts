@@ -10,4 +10,5 @@ export const operation = {
 It also lists large batches that the call had no time for: they are closed, and the service completes them within 15 minutes.`,
   body: jsonBody(CancelBatchesRequest),
   success: { status: 200, data: () => CanceledBatches },
+  errors: ['too_many_changes'],
 } satisfies Operation;

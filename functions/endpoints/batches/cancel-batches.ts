@@ -1,6 +1,6 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelBatches } from '../../data/batches/cancellations.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -16,5 +16,9 @@ const milliseconds = (routes.cancelBatches.timeoutSeconds - reservedSeconds) * 1
 export const handler = endpoint(routes.cancelBatches, operation, async ({ db, userId, body }) => {
   const end = db.clock.now() + milliseconds;
   const batches = { userId, batchIds: body.batch_ids, hasTime: () => db.clock.now() < end };
-  return success(await cancelBatches(db, batches, scheduleRecovery));
+  const canceled = await countLongCall(db, { userId, scheduleRecovery }, async (schedule, begin) => {
+    if (batches.batchIds.length > 1) await begin();
+    return cancelBatches(db, batches, schedule);
+  });
+  return success(canceled);
 });

@@ -12,5 +12,5 @@ If a call dies part-way or stops (429, \`unfinished\`), repeat it, or wait: the 
   path: BatchPath,
   query: CancelJobsQuery,
   success: { status: 200, data: () => CanceledJobs },
-  errors: ['not_found', 'unfinished'],
+  errors: ['not_found', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

@@ -1,6 +1,6 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelJobs } from '../../data/batches/cancellations.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
@@ -21,6 +21,10 @@ function requireRoom(jobs: readonly Job[]): void {
   throw new InvalidInput([{ loc: ['query', 'id'], msg, type: 'page_too_large' }]);
 }
 
-export const handler = endpoint(routes.cancelJobs, operation, async ({ db, userId, path, query }) =>
-  success(await cancelJobs(db, { userId, batchId: path.batch_id }, query, { requireRoom, scheduleRecovery })),
-);
+export const handler = endpoint(routes.cancelJobs, operation, async ({ db, userId, path, query }) => {
+  const of = { userId, batchId: path.batch_id };
+  const canceled = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+    cancelJobs(db, of, query, { requireRoom, scheduleRecovery: schedule }),
+  );
+  return success(canceled);
+});

@@ -42,6 +42,7 @@ Unknown members are ignored, and optional members may be null.
     'idempotency_key_reused',
     'limit_exceeded',
     'too_many_creations',
+    'too_many_changes',
     'unfinished',
   ],
 } satisfies Operation;

@@ -1,7 +1,7 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { createBatch } from '../../data/batches/new-batches.ts';
 import { validateBatch, validateInput } from '../../data/batches/validations.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
@@ -19,7 +19,9 @@ export const handler = endpoint(
     const claims = Claims.parse(event.requestContext.authorizer);
     const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
     if (query.validate_only) return success(await validateBatch(db, call, body));
-    const batch = await createBatch(db, call, body, scheduleRecovery);
+    const batch = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+      createBatch(db, call, body, schedule),
+    );
     const { jobs, ...withoutJobs } = batch;
     return firstThatFits(batch, withoutJobs);
   },

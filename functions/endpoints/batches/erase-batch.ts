@@ -1,7 +1,7 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { resultsBucket } from '../../data/aws/results-bucket.ts';
 import { eraseBatch } from '../../data/batches/erasures.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -12,6 +12,10 @@ import { operation } from './erase-batch.operation.ts';
 const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'));
 const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 
-export const handler = endpoint(routes.eraseBatch, operation, async ({ db, userId, path }) =>
-  success(batchOf(await eraseBatch(db, bucket, { userId, batchId: path.batch_id }, scheduleRecovery))),
-);
+export const handler = endpoint(routes.eraseBatch, operation, async ({ db, userId, path }) => {
+  const of = { userId, batchId: path.batch_id };
+  const erased = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+    eraseBatch(db, bucket, of, schedule),
+  );
+  return success(batchOf(erased));
+});

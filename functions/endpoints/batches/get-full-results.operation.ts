@@ -12,5 +12,5 @@ links. Repeat \`job_id\` to give it several values.`,
   path: BatchPath,
   query: ResultsQuery,
   success: { status: 200, data: () => ResultsOfJobs },
-  errors: ['not_found'],
+  errors: ['not_found', 'too_many_downloads'],
 } satisfies Operation;

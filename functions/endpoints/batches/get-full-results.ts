@@ -1,5 +1,6 @@
 import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
 import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
+import { withPlace } from '../../data/limits/calls-at-once.ts';
 import { InvalidInput, requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
@@ -13,10 +14,16 @@ const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
 /** Jobs that the log names, of those whose results cannot be read. */
 const maxJobsNamed = 20;
 
+/** Results that are soon read: a call of more is one of the user's long ones. */
+const maxUncounted = 100;
+
 export const handler = endpoint(routes.getFullResults, operation, async ({ db, userId, path, query }) => {
   const found = await listResultsKeys(db, { userId, batchId: path.batch_id }, query.job_id);
   const keys = requireFound(found, 'batch');
-  const read = await readResults(bucket, { userId, keys, maxBytes: maxBodyBytes });
+  const read = await withPlace(db, { userId, kind: 'downloads' }, async (begin) => {
+    if (keys.size > maxUncounted) await begin();
+    return readResults(bucket, { userId, keys, maxBytes: maxBodyBytes });
+  });
   const { documents, missing, unreadable } = read ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {

@@ -25,6 +25,7 @@ with its jobs if there are at most 100. If no job matches, the call is refused (
     'limit_exceeded',
     'payload_too_large',
     'too_many_creations',
+    'too_many_changes',
     'unfinished',
   ],
 } satisfies Operation;

@@ -1,6 +1,6 @@
 import { messageQueue } from '../../data/aws/message-queue.ts';
 import { rebatch } from '../../data/batches/rebatches.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -13,7 +13,9 @@ const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
 export const handler = endpoint(routes.rebatch, operation, async ({ db, userId, path, query, headers, event }) => {
   const claims = Claims.parse(event.requestContext.authorizer);
   const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
-  const batch = await rebatch(db, call, { batchId: path.batch_id, query }, scheduleRecovery);
+  const batch = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
+    rebatch(db, call, { batchId: path.batch_id, query }, schedule),
+  );
   const { jobs, ...withoutJobs } = batch;
   return firstThatFits(batch, withoutJobs);
 });

@@ -1,4 +1,5 @@
 import { secretsManager } from '../../data/aws/secrets-manager.ts';
+import { withPlace } from '../../data/limits/calls-at-once.ts';
 import { getBatch } from '../../data/rows/batches.ts';
 import { testWebhook } from '../../data/webhooks/call-webhook.ts';
 import type { WebhookSecret } from '../../data/webhooks/webhook-keys.ts';
@@ -17,5 +18,9 @@ const reach = webhookReach();
 export const handler = endpoint(routes.testWebhook, operation, async ({ db, userId, path }) => {
   const batch = requireFound(await getBatch(db, userId, path.batch_id), 'batch');
   const timeoutMilliseconds = millisecondsLeft() - 1_000 * timeLimits.toStoreDelivery;
-  return success(await testWebhook(db, batch, { secret, reach, timeoutMilliseconds }));
+  const delivery = await withPlace(db, { userId, kind: 'tests' }, async (begin) => {
+    await begin();
+    return testWebhook(db, batch, { secret, reach, timeoutMilliseconds });
+  });
+  return success(delivery);
 });

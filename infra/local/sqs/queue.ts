@@ -10,6 +10,7 @@ interface NewMessage {
   readonly attributes?: Readonly<Record<string, string>>;
   /**
    * Required by FIFO queues: messages of a group are received in the order in which they were sent.
+   * Standard queues are fair to groups.
    */
   readonly groupId?: string;
   /** A FIFO queue keeps only the first message of a group and of five minutes that has it. */
@@ -20,7 +21,7 @@ interface NewMessage {
 }
 
 /**
- * A message in a queue: group, deduplication id and sequence number are set in FIFO queues only.
+ * A message in a queue: deduplication id and sequence number are set in FIFO queues only.
  */
 export interface Message extends Omit<StoredMessage, 'visibleAt'> {
   firstReceivedAt?: number;
@@ -110,7 +111,7 @@ export class Queue {
     requireAllowedSize(body, attributes);
     const sent = { body, attributes, traceHeader, sentAt: Date.now() };
     const message = { ...neverReceived(), messageId: randomUUID(), ...sent };
-    if (!this.definition.fifo) return this.#accept(message, delay);
+    if (!this.definition.fifo) return this.#accept({ ...message, groupId }, delay);
     if (delay > 0) throw new Refusal('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
     const ids = fifoIds(groupId, deduplicationId);
     const key = JSON.stringify(ids);
@@ -141,12 +142,13 @@ export class Queue {
   /**
    * Up to `maxMessages` visible messages, the oldest first. They are hidden from now on.
    * - A FIFO queue gives nothing of a group while one of its messages is hidden.
+   * - A standard queue is fair: first come messages whose group has the fewest under way.
    * - A message that was received as often as the redrive policy allows goes to the dead-letter
    *   queue instead.
    */
   receive(maxMessages: number): Message[] {
     const received: Message[] = [];
-    for (const [name, group] of this.#groups) {
+    for (const [name, group] of this.#inTurn()) {
       if (received.length === maxMessages) break;
       if (group.hidden > 0) continue;
       while (group.messages[0] !== undefined && group.messages[0].receiveCount >= this.#maxReceives) {
@@ -164,6 +166,22 @@ export class Queue {
       if (group.messages.length > 0) this.#groups.set(name, group);
     }
     return received;
+  }
+
+  /**
+   * A group whose messages take long keeps no other group waiting, as in SQS's fair queues:
+   * docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
+   */
+  #inTurn(): Iterable<[string, Group]> {
+    if (this.definition.fifo) return this.#groups;
+    const underWay = new Map<string | undefined, number>();
+    for (const { messages, hidden } of this.#groups.values()) {
+      const { groupId, receiveCount } = messages[0]!;
+      const isUnderWay = groupId !== undefined && hidden > 0 && receiveCount > 0;
+      if (isUnderWay) underWay.set(groupId, (underWay.get(groupId) ?? 0) + 1);
+    }
+    const loadOf = ([, { messages }]: [string, Group]) => underWay.get(messages[0]?.groupId) ?? 0;
+    return [...this.#groups].sort((one, other) => loadOf(one) - loadOf(other));
   }
 
   delete(message: Message) {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { startEventSource } from '../../../../infra/local/sqs/event-source.ts';
 import { Queue } from '../../../../infra/local/sqs/queue.ts';
-import type { EventSourceDefinition } from '../../../../infra/local/template/deployment.ts';
+import type { EventSourceDefinition, QueueDefinition } from '../../../../infra/local/template/deployment.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,10 +14,11 @@ const visibilityTimeout = 1_500;
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
 
-/** A FIFO queue with a consumer. */
+/** A queue with a consumer. */
 function consumedQueue(
   handler: (bodies: string[], event: SQSEvent) => unknown,
   rest: Partial<EventSourceDefinition> = {},
+  kind: Pick<QueueDefinition, 'fifo'> = { fifo: true },
 ): Queue {
   const queue = new Queue(
     {
@@ -25,7 +26,7 @@ function consumedQueue(
       arn: 'arn:aws:sqs:eu-west-3:1:queue.fifo',
       url: '',
       visibilityTimeoutSeconds: 90,
-      fifo: true,
+      ...kind,
     },
     () => undefined,
   );
@@ -129,5 +130,25 @@ describe('startEventSource', () => {
     queue.send({ body: 'a', groupId: 'g', deduplicationId: 'a' });
     await vi.advanceTimersByTimeAsync(0);
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('lets the messages of a dead receiver keep those of others waiting for one timeout at most', async () => {
+    const timeout = 15_000;
+    const delivered = new Map<string, number>();
+    const start = Date.now();
+    const handler = async (bodies: string[]) => {
+      if (bodies.some((body) => body.startsWith('dead'))) {
+        await new Promise((resolve) => setTimeout(resolve, timeout));
+      }
+      for (const body of bodies) delivered.set(body, Date.now() - start);
+    };
+    const queue = consumedQueue(handler, { maxConcurrency: 5 }, {});
+    for (let sent = 0; sent < 101; sent++) queue.send({ body: `dead ${sent}`, groupId: 'dead' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    queue.send({ body: 'other', groupId: 'other' });
+    await vi.advanceTimersByTimeAsync(4 * timeout);
+    expect(delivered.size).toBe(102);
+    // The call that is free first takes it, together with nine that are not answered.
+    expect(delivered.get('other')).toBe(2 * timeout);
   });
 });

@@ -36,6 +36,20 @@ describe('a standard queue', () => {
     expect(queue.receive(2)).toEqual([]);
   });
 
+  it('gives messages of a group after those of groups that have fewer under way', () => {
+    const { queue } = queuePair();
+    for (const body of ['a1', 'a2', 'a3', 'a4']) queue.send({ body, groupId: 'a' });
+    const [a1, a2] = queue.receive(2);
+    queue.send({ body: 'b', groupId: 'b' });
+    queue.send({ body: 'c' });
+    expect(bodies(queue.receive(3))).toEqual(['b', 'c', 'a3']);
+    for (const message of [a1!, a2!]) queue.delete(message);
+    // One of each is under way; delayed messages are not.
+    queue.send({ body: 'b later', groupId: 'b', delay: 1_000 });
+    queue.send({ body: 'b2', groupId: 'b' });
+    expect(bodies(queue.receive(9))).toEqual(['a4', 'b2']);
+  });
+
   it('shows a released message after the delay, and a deleted one never', () => {
     const { queue } = queuePair();
     const [a, b] = [queue.send({ body: 'a' }), queue.send({ body: 'b' })];
