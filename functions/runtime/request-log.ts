@@ -39,14 +39,16 @@ const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
  * Writes the line, unless AWS_LAMBDA_LOG_LEVEL (INFO by default) asks for more severe ones only. A
- * fact `level` takes the place of INFO. It goes to standard output as it is: `console` would wrap
+ * fact `level` takes the place of INFO. `function` is the name that Lambda has for it: functions of
+ * a kind share a log. It goes to standard output as it is: `console` would wrap
  * it in Lambda's own format.
  */
 export function writeRequestLog(outcome: 'INFO' | 'ERROR'): void {
   const facts = current.getStore();
   const level = outcome === 'INFO' ? String(facts?.level ?? outcome) : outcome;
   if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? 'INFO')) return;
-  const line = { timestamp: new Date().toISOString(), ...facts, level };
+  const { AWS_LAMBDA_FUNCTION_NAME } = process.env;
+  const line = { timestamp: new Date().toISOString(), function: AWS_LAMBDA_FUNCTION_NAME, ...facts, level };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

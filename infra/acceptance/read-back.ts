@@ -116,7 +116,7 @@ interface Drift {
   readonly PropertyDifferences?: readonly { readonly PropertyPath: string }[];
 }
 
-/** Of the function that lists batches: Lambda writes a line about each start into its log. */
+/** Of the functions of routes: Lambda writes a line about each start into their log. */
 export async function checkStarts(acceptance: Pick<Acceptance, 'aws' | 'stack' | 'assembly'>): Promise<string> {
   const functions = resourcesOf(acceptance, 'AWS::Lambda::Function');
   const [, { Properties }] = functions.find(([id]) => id.startsWith('ApiListBatches'))!;

@@ -17,7 +17,7 @@ export function renderRunbook(): string {
     '|---|---|',
     '| `gateway` | the access log of the API |',
     '| `gatewayErrors` | the gateway’s log of its own errors |',
-    '| `functions`, `consumers`, `schedules`, `authorizer`, `rotation` | the logs of these functions |',
+    '| `functions`, `consumers`, `schedules`, `authorizer`, `rotation` | the log of this kind of function, `functions` of routes |',
     '',
     ...Array.from(groups.values(), renderAlarms),
   ].join('\n');

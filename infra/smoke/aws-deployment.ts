@@ -25,7 +25,6 @@ type Output = (name: string) => string;
 export async function awsDeployment(stack: string, token: string): Promise<Deployment> {
   const outputs = await stackOutputs(stack);
   const output = await outputReader(stack);
-  const functionLogs = [...outputs].filter(([name]) => /^(List|Get|Submit)\w+Log$/.test(name));
   const deployment = {
     name: `the stack ${stack}`,
     apiUrl: output('ApiUrl'),
@@ -43,14 +42,8 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     deadLetterReason: (eventId) => takeDeadLetter(output('EventsDeadLettersUrl'), eventId),
     jobWithResults: () => createJobWithResults(deployment, output),
     linksHaveEnded: (since) => wait(Math.max(0, since + linkMilliseconds - Date.now())),
-    async functionLogLine(requestId) {
-      for (const [, group] of functionLogs) {
-        const line = await findLine(group, `{ $.request_id = "${requestId}" }`);
-        if (line !== undefined) return line;
-      }
-      return undefined;
-    },
-    accessLogLine: (requestId) => findLine(output('AccessLog'), `{ $.requestId = "${requestId}" }`),
+    functionLogLine: (requestId) => findLine(output('FunctionsLog'), `{ $.request_id = "${requestId}" }`),
+    accessLogLine: (requestId) => findLine(output('GatewayLog'), `{ $.requestId = "${requestId}" }`),
     hasMetric: (name) => hasMetric(stack, name),
     runSavedQueries: () => runSavedQueries(stack),
     async concurrency() {

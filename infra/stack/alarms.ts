@@ -8,8 +8,8 @@ import { capitalize } from './service-function.ts';
 import { streamConsumers, type WatchedMetrics } from './watched-metrics.ts';
 
 /**
- * A log, or the logs of a kind of functions: the gateway's access log and its log of its own
- * errors, functions of routes, consumers, schedules, the authorizer, the rotation of the key.
+ * A log: the gateway's access log and its log of its own errors; one of each kind of functions:
+ * of routes, consumers, schedules, the authorizer, the rotation of the key. Each is an output.
  */
 export type LogName = 'gateway' | 'gatewayErrors' | 'functions' | 'consumers' | 'schedules' | 'authorizer' | 'rotation';
 
@@ -234,7 +234,7 @@ function errorsOf(consumer: ConsumerName): AlarmDescription {
     meaning: 'This function fails as a whole or runs out of time, so its messages wait.',
     remedy: 'The query `consumers` shows why. The messages are delivered again: nothing is lost.',
     queries: {
-      consumers: failedCalls('@log', 'messages', 'failed', 'record.status', 'errorType', 'errorMessage'),
+      consumers: failedCalls('@logStream', 'messages', 'failed', 'record.status', 'errorType', 'errorMessage'),
     },
   };
 }
@@ -249,7 +249,7 @@ function recordAgeOf(consumer: StreamConsumerName): AlarmDescription {
       'The query `consumers` shows why. Streams keep records for 24 hours. After 12 hours the function gives up a failing record, and a dead letter says where in the stream it is.',
     queries: {
       consumers: failedCalls(
-        ...['@log', 'messages', 'failed', 'faults.0.error.name', 'faults.0.error.message'],
+        ...['@logStream', 'messages', 'failed', 'faults.0.error.name', 'faults.0.error.message'],
         ...['record.status', 'errorMessage'],
       ),
     },
@@ -288,7 +288,7 @@ function deadLettersOf(queue: QueueName): AlarmDescription {
       'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. For a batch to recover, the query `consumers` shows the cause. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself. A message with `DDBStreamBatchInfo` is about stream records that were given up: delete it. Receivers of webhooks were not called about these rows; `npm run repair -- --fix` repairs everything else.',
     queries: {
       consumers: `filter ispresent(faults.0.message_id)
-| fields @timestamp, @log, faults.0.message_id, faults.0.disposition, faults.0.error.name, faults.0.error.message, failed, messages
+| fields @timestamp, function, faults.0.message_id, faults.0.disposition, faults.0.error.name, faults.0.error.message, failed, messages
 | sort @timestamp desc
 | limit 50`,
     },
@@ -305,7 +305,7 @@ function ageOf(queue: QueueName): AlarmDescription {
       'Look at the query `consumers` and at the alarms on errors of consumers and on throttled tables. If an event waits for its batch or job, the sender has not sent the event that creates it.',
     queries: {
       consumers: `filter ispresent(EventAge)
-| stats max(EventAge) as oldest, sum(messages) as received, sum(failed) as failures by @log, bin(5m)`,
+| stats max(EventAge) as oldest, sum(messages) as received, sum(failed) as failures by function, bin(5m)`,
     },
   };
 }

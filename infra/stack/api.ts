@@ -10,7 +10,7 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../../functions/other-functions.ts';
@@ -19,6 +19,7 @@ import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { apiBody } from './api-body.ts';
 import { type CustomDomain, createCustomDomain, tls } from './custom-domain.ts';
 import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
+import { createLog } from './logs.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
 
@@ -60,6 +61,8 @@ export class Api extends Construct {
   readonly url: string;
   /** What the DNS must lead the custom domain to. */
   readonly domainTarget: string | undefined;
+  readonly functionsLog: LogGroup;
+  readonly authorizerLog: LogGroup;
   readonly accessLog: LogGroup;
   /** Why an authorizer or an integration failed, in the gateway's own words. */
   readonly errorLog: LogGroup;
@@ -73,6 +76,8 @@ export class Api extends Construct {
       getConsole: consoleEnvironment(tokenIssuer, consoleSignIn),
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
+    this.functionsLog = createLog(this, 'FunctionsLog', settings);
+    this.authorizerLog = createLog(this, 'AuthorizerLog', settings);
     const { authorizer, methodNotAllowed } = otherFunctions;
     this.functions = Object.fromEntries(
       Object.entries<FunctionDescription>({ authorizer, methodNotAllowed, ...routes }).map(([name, description]) => [
@@ -80,13 +85,13 @@ export class Api extends Construct {
         new ServiceFunction(this, capitalize(name), {
           function: description,
           resources,
-          settings,
+          log: name === 'authorizer' ? this.authorizerLog : this.functionsLog,
           reserved: reservedFor(name as FunctionName, settings),
           environment: configuration[name as FunctionName] ?? {},
         }),
       ]),
     ) as typeof this.functions;
-    this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
+    this.accessLog = createLog(this, 'AccessLog', settings);
     this.restApi = createRestApi(this, settings);
     this.errorLog = createErrorLog(this, this.restApi, settings);
     const { region, urlSuffix } = Stack.of(this);
@@ -224,16 +229,11 @@ function createGatewayRole(api: Api): Role {
 
 /** API Gateway would create a log of this name itself, and never delete its lines. */
 function createErrorLog(scope: Construct, restApi: SpecRestApi, settings: StageSettings): LogGroup {
-  const errorLog = new LogGroup(scope, 'ErrorLog', {
+  const errorLog = createLog(scope, 'ErrorLog', settings, {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
-    ...logProps(settings),
   });
   restApi.deploymentStage.node.addDependency(errorLog);
   return errorLog;
-}
-
-function logProps(settings: StageSettings) {
-  return { retention: settings.logRetention, removalPolicy: settings.removalPolicy };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type IEventSourceDlq, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../../functions/other-functions.ts';
 import { type ConsumerName, type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
@@ -11,6 +12,7 @@ import {
   type TableName,
   tables,
 } from '../../functions/tables.ts';
+import { createLog } from './logs.ts';
 import type { Queues } from './queues.ts';
 import { recursiveFunctions } from './recursion.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
@@ -31,6 +33,7 @@ type Consumer = ConsumerName | StreamConsumerName;
  * for them.
  */
 export class Consumers extends Construct {
+  readonly log: LogGroup;
   readonly functions: Readonly<Record<Consumer, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, props: ConsumersProps) {
@@ -43,6 +46,7 @@ export class Consumers extends Construct {
       ...ofQueues.map(([, { consumer }]) => consumer.function as Consumer),
       ...ofStreams.map(([, { consumer }]) => consumer as Consumer),
     ]);
+    this.log = createLog(this, 'Log', props.settings);
     const recursive = recursiveFunctions(otherFunctions, queues);
     this.functions = Object.fromEntries(
       Array.from(names, (name) => [
@@ -50,7 +54,7 @@ export class Consumers extends Construct {
         new ServiceFunction(this, capitalize(name), {
           function: otherFunctions[name],
           resources: props.resources,
-          settings: props.settings,
+          log: this.log,
           recursive: recursive.has(name),
         }),
       ]),

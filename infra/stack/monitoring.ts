@@ -18,7 +18,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { createAlarmTopic } from './alarm-topic.ts';
 import { type AlarmDescription, alarms, type LogName } from './alarms.ts';
-import { capitalize, type ServiceFunction } from './service-function.ts';
+import { capitalize } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 import { period, type WatchedMetrics, type WatchedParts, watchMetrics } from './watched-metrics.ts';
 
@@ -34,13 +34,14 @@ interface MonitoringProps extends WatchedParts {
  */
 export class Monitoring extends Construct {
   readonly topic: Topic;
+  readonly logs: Logs;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     this.topic = createAlarmTopic(this, props.settings);
     if (props.alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(props.alarmEmail));
     const metrics = watchMetrics(props);
-    const logs = logsOf(props);
+    this.logs = logsOf(props);
     const action = new SnsAction(this.topic);
     const created = Object.entries(alarms).map(([name, description]) => {
       const alarm = createAlarm(this, name, { description, metrics });
@@ -49,25 +50,22 @@ export class Monitoring extends Construct {
       return alarm;
     });
     const folders = Object.entries(alarms).map(([name, { folder = name, queries }]) => [folder, queries] as const);
-    for (const [folder, queries] of new Map(folders)) saveQueries(this, folder, { queries, logs });
+    for (const [folder, queries] of new Map(folders)) saveQueries(this, folder, { queries, logs: this.logs });
     new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6), widgets: widgets(props, metrics, created) });
   }
 }
 
-type Logs = Readonly<Record<LogName, readonly ILogGroup[]>>;
+type Logs = Readonly<Record<LogName, ILogGroup>>;
 
 function logsOf({ api, consumers, schedules, webhookKey }: WatchedParts): Logs {
-  const { authorizer, ...routes } = api.functions;
-  const ofEach = (functions: Readonly<Record<string, ServiceFunction>>) =>
-    Object.values(functions).map(({ logGroup }) => logGroup);
   return {
-    gateway: [api.accessLog],
-    gatewayErrors: [api.errorLog],
-    functions: ofEach(routes),
-    consumers: ofEach(consumers.functions),
-    schedules: ofEach(schedules.functions),
-    authorizer: [authorizer.logGroup],
-    rotation: [webhookKey.rotation.logGroup],
+    gateway: api.accessLog,
+    gatewayErrors: api.errorLog,
+    functions: api.functionsLog,
+    consumers: consumers.log,
+    schedules: schedules.log,
+    authorizer: api.authorizerLog,
+    rotation: webhookKey.log,
   };
 }
 
@@ -98,7 +96,7 @@ function saveQueries(scope: Construct, folder: string, { queries, logs }: QueryP
   for (const [name, queryString] of Object.entries(queries)) {
     new CfnQueryDefinition(scope, `${folder}Query${capitalize(name)}`, {
       name: `${Stack.of(scope).stackName}/${folder}/${name}`,
-      logGroupNames: logs[name as LogName].map(({ logGroupName }) => logGroupName),
+      logGroupNames: [logs[name as LogName].logGroupName],
       queryString,
     });
   }

@@ -1,8 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../../functions/other-functions.ts';
+import { createLog } from './logs.ts';
 import { ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -16,13 +18,16 @@ const measurementInterval = Duration.minutes(1);
 
 /** The functions that the clock calls. */
 export class Schedules extends Construct {
+  readonly log: LogGroup;
   readonly functions: Readonly<Record<'measureQueues', ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, props: SchedulesProps) {
+  constructor(scope: Construct, id: string, { resources, settings }: SchedulesProps) {
     super(scope, id);
+    this.log = createLog(this, 'Log', settings);
     const measureQueues = new ServiceFunction(this, 'MeasureQueues', {
       function: otherFunctions.measureQueues,
-      ...props,
+      resources,
+      log: this.log,
     });
     new Rule(this, 'EveryMinute', {
       schedule: Schedule.rate(measurementInterval),

@@ -20,12 +20,11 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionDescription, Uses } from '../../functions/rights.ts';
 import { timeLimits } from '../../functions/time-limits.ts';
 import { functionsDirectory, writeBundle, writePage } from './bundles.ts';
-import type { StageSettings } from './stages.ts';
 
 /**
  * Something that `uses` can name: the service of its actions, its ARN, and the environment that
@@ -46,7 +45,8 @@ interface ServiceFunctionProps {
   readonly function: FunctionDescription;
   /** What `uses` may name. */
   readonly resources: UsableResources;
-  readonly settings: StageSettings;
+  /** Shared by the functions of its kind: each line names its function. */
+  readonly log: ILogGroup;
   /** Execution environments that are kept for it; it takes no more. */
   readonly reserved?: number | undefined;
   /** Its messages may come back to it, more than 16 times: it says when that ends. */
@@ -66,10 +66,6 @@ export class ServiceFunction extends LambdaFunction {
       ...usableResource(props.resources, name as keyof Uses),
       actions: actions as readonly string[],
     }));
-    const logGroup = new LogGroup(scope, `${id}Log`, {
-      retention: props.settings.logRetention,
-      removalPolicy: props.settings.removalPolicy,
-    });
     super(scope, id, {
       code: codeOf(props.function),
       handler: 'index.handler',
@@ -83,14 +79,14 @@ export class ServiceFunction extends LambdaFunction {
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
-      logGroup,
+      logGroup: props.log,
       role: new FunctionRole(scope, `${id}Role`),
       environment: Object.assign({}, ...used.map((resource) => resource.environment), props.environment),
     });
     this.addToRolePolicy(
       new PolicyStatement({
         actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-        resources: [logGroup.logGroupArn],
+        resources: [props.log.logGroupArn],
       }),
     );
     const acknowledgements = Validations.of(this.role!);

@@ -80,15 +80,8 @@ export class ServiceStack extends Stack {
       ),
       SendEventsPolicy: producers.sendEvents.managedPolicyArn,
       UploadResultsPolicy: producers.uploadResults.managedPolicyArn,
-      AccessLog: api.accessLog.logGroupName,
-      ErrorLog: api.errorLog.logGroupName,
       ...Object.fromEntries(
-        Object.entries({
-          ...api.functions,
-          ...consumers.functions,
-          ...schedules.functions,
-          rotateWebhookKey: webhookKey.rotation,
-        }).map(([name, { logGroup }]) => [`${capitalize(name)}Log`, logGroup.logGroupName]),
+        Object.entries(monitoring.logs).map(([name, { logGroupName }]) => [`${capitalize(name)}Log`, logGroupName]),
       ),
       AlarmTopic: monitoring.topic.topicArn,
       WebhookKeyArn: webhookKey.secret.secretArn,

@@ -9,6 +9,7 @@ import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
 import type { Schedules } from './schedules.ts';
+import type { ServiceFunction } from './service-function.ts';
 import { openFunctions } from './stages.ts';
 import type { Storage } from './storage.ts';
 import type { WebhookKey } from './webhook-key.ts';
@@ -56,7 +57,6 @@ function withoutOpenFunctions(all: Metric, { functions }: Api): IMetric {
  * so each of them is read by an alarm or a graph.
  */
 export function watchMetrics({ storage, api, queues, consumers, schedules, webhookKey }: WatchedParts) {
-  const authorizerLog = api.functions.authorizer.logGroup;
   return {
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError(sum),
@@ -68,10 +68,9 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     // The authorizer must answer a bad token with an error, so Lambda's count of its errors says
     // nothing.
     authorizerFailures: countLines(api.accessLog, 'AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
-    jwksAge: readField({ log: authorizerLog, name: 'JwksAge', field: 'JwksAge' }),
+    jwksAge: readField({ of: api.functions.authorizer, name: 'JwksAge', field: 'JwksAge' }),
     readUnits: Object.entries({ listBatches: api.functions.listBatches, listJobs: api.functions.listJobs }).map(
-      ([label, { logGroup }]) =>
-        readField({ log: logGroup, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
+      ([label, of]) => readField({ of, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
     ),
     // Of the whole account and region: all functions share its concurrency.
     allLambdaThrottles,
@@ -90,7 +89,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
       waiting: queue.metricApproximateNumberOfMessagesVisible(maximum),
       deadLetters: deadLetters.metricApproximateNumberOfMessagesVisible(maximum),
       age: measureAge(queue.metricApproximateAgeOfOldestMessage(maximum), {
-        log: consumers.functions[queueDescriptions[name].consumer.function].logGroup,
+        of: consumers.functions[queueDescriptions[name].consumer.function],
         name,
       }),
     })),
@@ -102,18 +101,18 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
  * search for none.
  */
 function watchDevices(api: Api, schedules: Schedules) {
-  const queues = schedules.functions.measureQueues.logGroup;
-  const claims = api.functions.claimBatch.logGroup;
+  const { measureQueues } = schedules.functions;
+  const { claimBatch } = api.functions;
   return {
-    queueLength: readOfEachDevice({ log: queues, name: 'QueueLength', field: 'QueueLength' }, Stats.MAXIMUM),
-    oldestBatch: readOfEachDevice({ log: queues, name: 'OldestBatch', field: 'OldestBatch' }, Stats.MAXIMUM),
-    claims: readOfEachDevice({ log: claims, name: 'Claims', field: 'Claims' }, Stats.SUM),
-    leasesLost: readOfEachDevice({ log: claims, name: 'LeasesLost', field: 'LeasesLost' }, Stats.SUM),
+    queueLength: readOfEachDevice({ of: measureQueues, name: 'QueueLength', field: 'QueueLength' }, Stats.MAXIMUM),
+    oldestBatch: readOfEachDevice({ of: measureQueues, name: 'OldestBatch', field: 'OldestBatch' }, Stats.MAXIMUM),
+    claims: readOfEachDevice({ of: claimBatch, name: 'Claims', field: 'Claims' }, Stats.SUM),
+    leasesLost: readOfEachDevice({ of: claimBatch, name: 'LeasesLost', field: 'LeasesLost' }, Stats.SUM),
     // The least of a period: a worker between two batches holds none, too.
-    unclaimed: readField({ log: queues, name: 'UnclaimedDevices', field: 'UnclaimedDevices' }).with({
+    unclaimed: readField({ of: measureQueues, name: 'UnclaimedDevices', field: 'UnclaimedDevices' }).with({
       statistic: Stats.MINIMUM,
     }),
-    allLeasesLost: readField({ log: claims, name: 'AllLeasesLost', field: 'LeasesLost' }).with({
+    allLeasesLost: readField({ of: claimBatch, name: 'AllLeasesLost', field: 'LeasesLost' }).with({
       statistic: Stats.SUM,
     }),
   };
@@ -151,26 +150,31 @@ function countLines(log: ILogGroup, name: string, pattern: string): Metric {
 }
 
 interface LoggedField {
-  readonly log: ILogGroup;
+  readonly of: ServiceFunction;
   readonly name: string;
   readonly field: string;
 }
 
-/** The greatest value of a numeric field of the lines that have it. */
-function readField({ log, name, field }: LoggedField): Metric {
-  return addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}` });
+/** The greatest value of a numeric field of the function's lines that have it. */
+function readField({ of, name, field }: LoggedField): Metric {
+  return addFilter(of.logGroup, { name, pattern: linesWith(field, of), value: `$.${field}` });
+}
+
+/** Other functions write into the same log. */
+function linesWith(field: string, { functionName }: ServiceFunction): string {
+  return `{ $.function = "${functionName}" && $.${field} >= 0 }`;
 }
 
 /**
  * A numeric field for each device type that lines name. Types are not known before they come, so
  * graphs search for them.
  */
-function readOfEachDevice({ log, name, field }: LoggedField, statistic: string): MathExpression {
+function readOfEachDevice({ of, name, field }: LoggedField, statistic: string): MathExpression {
   const dimensions = { DeviceType: '$.device_type' };
-  addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}`, dimensions });
+  addFilter(of.logGroup, { name, pattern: linesWith(field, of), value: `$.${field}`, dimensions });
   return new MathExpression({
     label: '',
-    expression: `SEARCH('{"${Stack.of(log).stackName}",DeviceType} MetricName="${name}"', '${statistic}', ${period.toSeconds()})`,
+    expression: `SEARCH('{"${Stack.of(of).stackName}",DeviceType} MetricName="${name}"', '${statistic}', ${period.toSeconds()})`,
     usingMetrics: {},
     period,
   });
@@ -201,8 +205,8 @@ function addFilter(log: ILogGroup, { name, pattern, value, defaultValue, dimensi
  * The age of a queue's oldest message in seconds. SQS's own metric leaves out a message that was
  * received three times, so the age of the messages that the consumer receives counts as well.
  */
-function measureAge(ofQueue: Metric, consumer: { log: ILogGroup; name: QueueName }): IMetric {
-  const received = readField({ log: consumer.log, name: `EventAge-${consumer.name}`, field: 'EventAge' });
+function measureAge(ofQueue: Metric, consumer: { of: ServiceFunction; name: QueueName }): IMetric {
+  const received = readField({ of: consumer.of, name: `EventAge-${consumer.name}`, field: 'EventAge' });
   return new MathExpression({
     label: 'seconds',
     expression: 'MAX([FILL(ofQueue, 0), FILL(received, 0)])',

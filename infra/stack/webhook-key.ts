@@ -2,9 +2,11 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnRotationSchedule, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../../functions/other-functions.ts';
+import { createLog } from './logs.ts';
 import { ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -27,6 +29,7 @@ interface WebhookKeyProps {
  */
 export class WebhookKey extends Construct {
   readonly secret: Secret;
+  readonly log: LogGroup;
   readonly rotation: ServiceFunction;
   readonly resources: UsableResources;
 
@@ -42,10 +45,11 @@ export class WebhookKey extends Construct {
     this.resources = {
       WebhookKey: { service: 'secretsmanager', arn: secretArn, environment: { WEBHOOK_KEY_ARN: secretArn } },
     };
+    this.log = createLog(this, 'Log', settings);
     this.rotation = new ServiceFunction(this, 'RotateWebhookKey', {
       function: otherFunctions.rotateWebhookKey,
       resources: { ...resources, ...this.resources },
-      settings,
+      log: this.log,
     });
     // By `grantInvoke` with a condition, its logical id would change with anything else.
     const invocation = new CfnPermission(this, 'Invocation', {

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { App, type CfnElement } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { buildSync } from 'esbuild';
 import cdk from '../../cdk.json' with { type: 'json' };
 import type { BundleFigure } from '../../infra/docs/performance.ts';
@@ -72,7 +73,7 @@ function build(directory: string): Bundle[] {
   new ServiceFunction(stack, 'Document client', {
     function: { entry: '../test/bench/document-client', uses: {} },
     resources: {},
-    settings: stages.dev,
+    log: new LogGroup(stack, 'Log'),
   });
   const sdkOnlyBundle = join(directory, 'sdk-only');
   buildSync({

@@ -45,14 +45,20 @@ const configuration: Record<string, Record<string, string>> = {
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
 };
 
+/** The functions of a kind write into one log. */
+function logOf(path: string) {
+  if (path === 'Api/Authorizer') return 'Api/AuthorizerLog';
+  return path.startsWith('Api/') ? 'Api/FunctionsLog' : `${path.split('/')[0]}/Log`;
+}
+
 /**
  * What AWS needs of every function, its log and its traces, and of a consumer, its queues and
  * streams.
  */
 function operation(name: string, path: string) {
   return [
-    `logs:CreateLogStream ${path}Log`,
-    `logs:PutLogEvents ${path}Log`,
+    `logs:CreateLogStream ${logOf(path)}`,
+    `logs:PutLogEvents ${logOf(path)}`,
     'xray:PutTelemetryRecords *',
     'xray:PutTraceSegments *',
     ...queuesOf(name).flatMap((queue) =>
@@ -131,7 +137,7 @@ describe('the functions', () => {
     return Object.fromEntries(functions.map((each) => [each.name, describeOne(each)]));
   }
 
-  it('run on Node 24 and arm64 with 1 GB, traced, with a JSON log of their own', () => {
+  it('run on Node 24 and arm64 with 1 GB, traced, with a JSON log for each kind', () => {
     const settings = ofEach(({ path }) => {
       const { properties } = one('AWS::Lambda::Function', path);
       const { Runtime, Architectures, Handler, MemorySize, Timeout, TracingConfig, LoggingConfig } = properties;
@@ -149,7 +155,7 @@ describe('the functions', () => {
         Timeout: description.timeoutSeconds ?? 15,
         TracingConfig: { Mode: 'Active' },
         reserved: undefined,
-        log: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'INFO', in: `${path}Log` },
+        log: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'INFO', in: logOf(path) },
       })),
     );
   });

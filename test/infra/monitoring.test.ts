@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { otherFunctions } from '../../functions/other-functions.ts';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
@@ -161,6 +160,11 @@ describe('the alarms', () => {
   });
 });
 
+/** Where others write into the same log. */
+function linesOf(name: string, log: string, path: string, field = name) {
+  return [name, log, `{ $.function = "${path}" && $.${field} >= 0 }`, `$.${field}`];
+}
+
 describe('the metrics from the logs', () => {
   const filters = new Map(
     ofType('AWS::Logs::MetricFilter').map(({ properties }) => [
@@ -178,24 +182,19 @@ describe('the metrics from the logs', () => {
     ],
     ['Throttled', 'Api/AccessLog', '{ $.status = "429" }', '1'],
     ['AuthorizerFailures', 'Api/AccessLog', '{ $.responseType = "AUTHORIZER_*" }', '1'],
-    ['JwksAge', 'Api/AuthorizerLog', '{ $.JwksAge >= 0 }', '$.JwksAge'],
-    ['ReadUnits-listBatches', 'Api/ListBatchesLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
-    ['ReadUnits-listJobs', 'Api/ListJobsLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
-    ...['QueueLength', 'OldestBatch', 'UnclaimedDevices'].map((name) => [
-      name,
-      'Schedules/MeasureQueuesLog',
-      `{ $.${name} >= 0 }`,
-      `$.${name}`,
-    ]),
-    ['Claims', 'Api/ClaimBatchLog', '{ $.Claims >= 0 }', '$.Claims'],
-    ['LeasesLost', 'Api/ClaimBatchLog', '{ $.LeasesLost >= 0 }', '$.LeasesLost'],
-    ['AllLeasesLost', 'Api/ClaimBatchLog', '{ $.LeasesLost >= 0 }', '$.LeasesLost'],
-    ...Object.entries<QueueDescription>(queues).map(([name, { consumer }]) => [
-      `EventAge-${name}`,
-      `Consumers/${consumer.function[0]!.toUpperCase()}${consumer.function.slice(1)}Log`,
-      '{ $.EventAge >= 0 }',
-      '$.EventAge',
-    ]),
+    linesOf('JwksAge', 'Api/AuthorizerLog', 'Api/Authorizer'),
+    linesOf('ReadUnits-listBatches', 'Api/FunctionsLog', 'Api/ListBatches', 'ReadUnits'),
+    linesOf('ReadUnits-listJobs', 'Api/FunctionsLog', 'Api/ListJobs', 'ReadUnits'),
+    ...['QueueLength', 'OldestBatch', 'UnclaimedDevices'].map((name) =>
+      linesOf(name, 'Schedules/Log', 'Schedules/MeasureQueues'),
+    ),
+    linesOf('Claims', 'Api/FunctionsLog', 'Api/ClaimBatch'),
+    linesOf('LeasesLost', 'Api/FunctionsLog', 'Api/ClaimBatch'),
+    linesOf('AllLeasesLost', 'Api/FunctionsLog', 'Api/ClaimBatch', 'LeasesLost'),
+    ...Object.entries<QueueDescription>(queues).map(([name, { consumer }]) => {
+      const path = `Consumers/${consumer.function[0]!.toUpperCase()}${consumer.function.slice(1)}`;
+      return linesOf(`EventAge-${name}`, 'Consumers/Log', path, 'EventAge');
+    }),
   ];
 
   it('are read from these logs', () => {
@@ -261,32 +260,30 @@ describe('the saved queries', () => {
     }
   });
 
-  it('ask the functions in the logs that they write', () => {
-    const written = [...ofType('AWS::Lambda::Function').map(({ path }) => `${path}Log`), 'Api/ErrorLog'];
-    for (const { name, logs } of queries.filter((query) => !query.name.endsWith('/gateway'))) {
-      for (const log of logs) expect(written, name).toContain(log);
-    }
-    const {
-      authorizer: _,
-      methodNotAllowed: __,
-      measureQueues: ___,
-      rotateWebhookKey: ____,
-      ...ofQueues
-    } = otherFunctions;
-    const consumerLogs = Object.keys(ofQueues).map((name) => `Consumers/${name[0]!.toUpperCase()}${name.slice(1)}Log`);
-    for (const { logs } of queries.filter((query) => query.name.endsWith('/consumers'))) {
-      expect(logs.toSorted()).toEqual(consumerLogs.toSorted());
+  it('ask one log each, that of their name', () => {
+    for (const { name, logs } of queries) {
+      const log = name.split('/').at(-1)!;
+      expect(logs, name).toEqual([readable(outputs[`${log[0]!.toUpperCase()}${log.slice(1)}Log`])]);
     }
   });
 });
 
-describe('the log groups', () => {
-  it('are among the outputs', () => {
-    expect(readable(outputs.AccessLog)).toBe('Api/AccessLog');
-    expect(readable(outputs.ErrorLog)).toBe('Api/ErrorLog');
-    for (const { path } of ofType('AWS::Lambda::Function')) {
-      expect(readable(outputs[`${path.split('/')[1]}Log`])).toBe(`${path}Log`);
-    }
+describe('the logs', () => {
+  it('are one for each kind of function, and two of the gateway; each is among the outputs', () => {
+    const ofOutputs = Object.entries(outputs).flatMap(([name, value]) =>
+      name.endsWith('Log') ? [`${name} ${readable(value)}`] : [],
+    );
+    expect(ofOutputs).toEqual([
+      'GatewayLog Api/AccessLog',
+      'GatewayErrorsLog Api/ErrorLog',
+      'FunctionsLog Api/FunctionsLog',
+      'ConsumersLog Consumers/Log',
+      'SchedulesLog Schedules/Log',
+      'AuthorizerLog Api/AuthorizerLog',
+      'RotationLog WebhookKey/Log',
+    ]);
+    const groups = ofType('AWS::Logs::LogGroup').map(({ path }) => path);
+    expect(groups.sort()).toEqual(ofOutputs.map((each) => each.split(' ')[1]).sort());
   });
 });
 

@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import type { Uses } from '../../functions/rights.ts';
 import { writeBundle } from '../../infra/stack/bundles.ts';
 import { ServiceFunction } from '../../infra/stack/service-function.ts';
-import { stages } from '../../infra/stack/stages.ts';
 
 const entry = 'endpoints/jobs/get-results-link';
 const arn = 'arn:aws:s3:::bucket/results/*';
@@ -15,7 +15,7 @@ function build(uses: Uses) {
   const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Stack');
   return new ServiceFunction(stack, 'Function', {
     function: { entry, uses },
-    settings: stages.dev,
+    log: new LogGroup(stack, 'Log'),
     resources: { Results: { service: 's3', arn, environment: {} } },
   });
 }
@@ -35,7 +35,7 @@ describe('ServiceFunction', () => {
     const stack = new Stack(new App(), 'Stack');
     const docs = { entry: 'endpoints/docs/get-docs', uses: {}, files: [file] };
     expect(
-      () => new ServiceFunction(stack, 'Function', { function: docs, settings: stages.dev, resources: {} }),
+      () => new ServiceFunction(stack, 'Function', { function: docs, log: new LogGroup(stack, 'Log'), resources: {} }),
     ).toThrow(`reads ${file}, which does not exist. If it belongs to a package, \`npm ci\` installs it.`);
   });
 });

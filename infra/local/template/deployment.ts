@@ -51,6 +51,8 @@ export interface FunctionDefinition {
   /** The bundle's directory. */
   readonly directory: string;
   readonly handler: string;
+  /** The log that it shares with others of its kind. */
+  readonly logGroup: string;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   readonly reservedConcurrency?: number;
@@ -160,6 +162,7 @@ function readFunction(
     arn: attributes.Arn!,
     directory: join(assets.directory, asset.source.path),
     handler: properties.Handler,
+    logGroup: properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${ref}`,
     timeoutSeconds: properties.Timeout ?? 3,
     memoryMegabytes: properties.MemorySize ?? 128,
     ...(properties.ReservedConcurrentExecutions !== undefined && {

@@ -398,6 +398,7 @@ describe('request log', () => {
       {
         timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
         level: 'INFO',
+        function: 'function-1',
         request_id: event.requestContext.requestId,
         extended_request_id: event.requestContext.extendedRequestId,
         method: 'GET',

@@ -29,7 +29,7 @@ const begun: string[] = [];
 const functionOf = ([name, timeoutSeconds]: readonly [string, number]) =>
   lambdaFunction(
     {
-      ...{ name, arn: name, directory, handler: 'index.handler', timeoutSeconds, memoryMegabytes: 128 },
+      ...{ name, arn: name, directory, handler: 'index.handler', logGroup: name, timeoutSeconds, memoryMegabytes: 128 },
       ...{ reservedConcurrency: 1, environment: {}, roleArn: '', statements: [] },
     },
     {},

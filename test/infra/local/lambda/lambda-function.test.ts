@@ -24,6 +24,7 @@ function bundle(source: string, overrides: Partial<FunctionDefinition> = {}): La
     directory,
     handler: `${file}.handler`,
     timeoutSeconds: 1,
+    logGroup: 'Functions',
     memoryMegabytes: 128,
     environment: { GIVEN: 'by the template' },
     roleArn: '',

@@ -20,6 +20,7 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
   const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
     RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },
     Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
+    Functions: { Type: 'AWS::Logs::LogGroup', Properties: {} },
     Function: {
       Type: 'AWS::Lambda::Function',
       Properties: {
@@ -27,6 +28,7 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
         Handler: 'index.handler',
         Role: arnOf('Role'),
         Timeout: 15,
+        LoggingConfig: { LogGroup: { Ref: 'Functions' } },
         Environment: { Variables: { QUEUE_URL: { Ref: 'Queue' } } },
       },
     },
@@ -97,6 +99,7 @@ describe('readDeployment', () => {
         directory: '/cdk.out/asset.hash',
         handler: 'index.handler',
         timeoutSeconds: 15,
+        logGroup: 'S-Functions',
         memoryMegabytes: 128,
         environment: { QUEUE_URL: 'http://sqs/1/S-Queue' },
         roleArn: 'arn:aws:iam::1:role/S-Role',
