@@ -43,4 +43,8 @@ export const timeLimits = {
   lease: 60,
   /** What a call leaves half-done is completed after so long. */
   recoveryDelay: 600,
+  /** A link for an upload is valid so long. */
+  uploadLink: 300,
+  /** SQS delays a message for so long at most. */
+  messageDelay: 900,
 } as const;

@@ -29,9 +29,6 @@ const queue = messageQueue(queueUrl('Webhooks'));
 const deadLetters = messageQueue(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
 
-/** The longest delay of SQS. */
-const maxDelaySeconds = 900;
-
 /** Larger results are left out of the message: receivers get them by their link. */
 const maxResultsBytes = 20 * 1024;
 
@@ -154,7 +151,7 @@ async function recordOutcome(message: WebhookMessage, next: NextStep, called: Ca
 
 /** A wait beyond the longest delay stays in the message. */
 async function sendLater(message: WebhookMessage, seconds: number): Promise<void> {
-  const delaySeconds = Math.min(seconds, maxDelaySeconds);
+  const delaySeconds = Math.min(seconds, timeLimits.messageDelay);
   const body = JSON.stringify({ ...message, wait_seconds: seconds - delaySeconds });
   await sendMessage(queue, { body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
 }

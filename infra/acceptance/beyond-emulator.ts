@@ -43,5 +43,5 @@ export const beyondEmulator: Readonly<Record<string, Beyond>> = {
     why: 'it never calls the function of a rotation',
     untried: true,
   },
-  'remove: no message of them is under way': minutes,
+  'remove: nothing of before can bring them back': minutes,
 };

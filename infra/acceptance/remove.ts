@@ -4,11 +4,13 @@ import { outputReader } from '../commands/aws-cli.ts';
 import { call } from '../smoke/api-client.ts';
 import { userOf } from '../smoke/deployment.ts';
 import type { Checks } from '../smoke/examine.ts';
+import { lookAgainSeconds } from '../user-data/erase-user.ts';
 import { type Acceptance, devicePrefix, runScript, userNames } from './acceptance.ts';
 import { send } from './run-batch.ts';
 
-/** A delayed message comes within 15 minutes: ten runs 90 s apart, and a few more. */
-const maxErasures = 12;
+const secondsBetween = 90;
+/** The runs until an erasure may be done, and a few more. */
+const maxErasures = Math.ceil(lookAgainSeconds / secondsBetween) + 4;
 
 export const removeChecks: Checks<Acceptance> = {
   async 'the rows of its users are erased'({ stack, callers }) {
@@ -16,11 +18,11 @@ export const removeChecks: Checks<Acceptance> = {
     for (const token of [user.token, operator.token]) equal((await erase(stack, userOf(token))) === 1, false);
     deepEqual((await call(user, '/api/v1/batches')).body.data, []);
   },
-  async 'no message of them is under way'({ stack, callers }) {
+  async 'nothing of before can bring them back'({ stack, callers }) {
     const { user } = await callers();
     for (let left = maxErasures; (await erase(stack, user.userId)) !== 0; left -= 1) {
       if (left === 0) throw new Error(`Run it once more: npm run erase -- --stack ${stack} --user ${user.userId}`);
-      await wait(90_000);
+      await wait(1_000 * secondsBetween);
     }
   },
   async 'its devices are removed'({ callers }) {
@@ -37,7 +39,7 @@ export const removeChecks: Checks<Acceptance> = {
   },
 };
 
-/** Returns the command's exit code: 2 while messages are delayed or under way. */
+/** Returns the exit code: 2 while links and messages of before may bring something back. */
 async function erase(stack: string, userId: string): Promise<number | null> {
   const { code, printed } = await runScript('user-data/erase.ts', '--force', '--stack', stack, '--user', userId);
   if (code !== 0 && code !== 2) throw new Error(printed);

@@ -1,51 +1,77 @@
 import { deleteVersions, listVersions } from '../../functions/data/batches/erase-results.ts';
 import type { TableName } from '../../functions/tables.ts';
+import { timeLimits } from '../../functions/time-limits.ts';
 import { userResultsPrefix } from '../../functions/values/results-key.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
 import { scanUsers } from '../repair/scan-users.ts';
 import type { StackData } from './stack-data.ts';
 import { type Erasure, eraseItems, findItems, userItems } from './user-items.ts';
-import { eraseMessages } from './user-messages.ts';
+import { eraseMessages, hiddenSeconds } from './user-messages.ts';
 
 /** What a device uploaded under a lease, below the id of its job: no other user's key is so. */
 const leasedKey = /^[0-9a-f-]{36}\/\d+\/[0-9a-f]{64}\.json$/;
 
+/**
+ * What was begun before a user was erased has ended so long after it: links for uploads, calls that
+ * were signing one, and messages, however long they were delayed.
+ */
+export const lookAgainSeconds = timeLimits.messageDelay + timeLimits.recoveryFunction;
+
 interface EraseOptions extends Erasure {
   /** Also while devices have batches of the user. */
   readonly force: boolean;
+  /** As the run before returned it. */
+  readonly emptySince?: number | undefined;
   readonly report?: (line: string) => void;
+}
+
+interface Erased {
+  /** When the last run ended that found anything, in milliseconds; without one before, this run. */
+  readonly emptySince: number;
+  /** How long to wait before the next run. 0: nothing is left, and nothing of before comes back. */
+  readonly waitSeconds: number;
 }
 
 /**
  * Erases everything of a user: items of all tables, results in all versions, waiting messages.
  * Batches leave their queues first, then no device begins any. It can be interrupted and repeated.
- * Returns how many messages are delayed or under way: erase again when they have come.
+ *
+ * It is done only when a run that began `lookAgainSeconds` after `emptySince` finds nothing: a
+ * device may upload by a link that it has, and a message may be delayed. New calls of the user, and
+ * new events about them, make new rows at any time.
  *
  * Throws SetupProblem where a device has a batch of the user, unless `force`: then nothing was
  * erased.
  */
-export async function eraseUser(data: StackData, options: EraseOptions): Promise<number> {
+export async function eraseUser(data: StackData, options: EraseOptions): Promise<Erased> {
   const { userId, force, report = () => {} } = options;
-  if (!force) await requireNoLease(data, userId, data.clock.now());
-  const erase = async (table: TableName) => {
-    const count = await eraseItems(data, table, options);
-    if (count > 0) report(`${table}: ${count}`);
+  const begun = data.clock.now();
+  if (!force) await requireNoLease(data, userId, begun);
+  let found = 0;
+  const note = (place: string, count: number, unit = '') => {
+    if (count > 0) report(`${place}: ${count}${unit}`);
+    found += count;
   };
+  const erase = async (table: TableName) => note(table, await eraseItems(data, table, options));
   const tables = Object.keys(userItems) as TableName[];
   const [queue, ...others] = tables;
   await erase(queue!);
   // Before the rows: only they say which keys are the user's where another's id begins with theirs.
   let results = 0;
   for await (const versions of findResults(data, userId)) results += await deleteVersions(data.results, versions);
-  if (results > 0) report(`results: ${results} versions`);
+  note('results', results, ' versions');
   for (const table of others) await erase(table);
   let unseen = 0;
   for (const [name, url] of Object.entries(data.queues)) {
-    const messages = await eraseMessages(data.sqs, url, userId);
-    if (messages.deleted > 0) report(`${name}: ${messages.deleted} messages`);
-    unseen += messages.unseen;
+    const { deleted, underWay, delayed } = await eraseMessages(data.sqs, url, userId);
+    note(name, deleted, ' messages');
+    // A message to a receiver is sent anew and anew; any other comes by the time of the last run.
+    unseen += underWay + (name === 'WebhooksQueue' ? delayed : 0);
   }
-  return unseen;
+  const { emptySince } = options;
+  if (found > 0 || emptySince === undefined) return { emptySince: data.clock.now(), waitSeconds: lookAgainSeconds };
+  const waitSeconds = Math.max(0, Math.ceil((emptySince - begun) / 1_000) + lookAgainSeconds);
+  return { emptySince, waitSeconds: waitSeconds || (unseen > 0 ? hiddenSeconds : 0) };
 }
 
 async function requireNoLease(data: StackData, userId: string, now: number): Promise<void> {

@@ -1,18 +1,18 @@
 /** `npm run erase`: erases everything that a stack keeps of a user. */
 
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
-import { eraseUser, whatStays } from './erase-user.ts';
+import { eraseUser, lookAgainSeconds, whatStays } from './erase-user.ts';
 import { stackData } from './stack-data.ts';
 
 const usage = `Usage: npm run erase -- --user ID [--stack NAME] [--force]
 
 Erases everything of a user, for good: rows in all tables, results in all versions, waiting messages, limits. Sums of usage and
 acts in the audit trail stay, under a pseudonym. It can be interrupted and repeated. First see that the user's tokens are valid
-no more, and that no control system sends events about them.
+no more, and that no control system sends events about them. It ends with 2, "run it again", until what was begun before cannot
+bring anything back: after a first run for ${lookAgainSeconds / 60} minutes. 0: nothing is left.
   --user ID     the sub of their tokens
   --stack NAME  this CloudFormation stack on AWS, with the usual region and credentials; without it the local stack
   --force       also while a device has a batch of the user: its worker loses it`;
@@ -23,22 +23,32 @@ const options = {
   force: { type: 'boolean', default: false },
 } as const;
 
-/** Keeps the pseudonym of a run that was interrupted: the next one goes on with it. */
-const progressFile = '.local/erase.json';
+/**
+ * What a run leaves to the next one of the same user: the pseudonym, and since when nothing was
+ * found. Without it, as on another machine, the wait begins anew.
+ */
+const progressFile = '.local/erasures.json';
+type Progress = Readonly<Record<string, { readonly pseudonym: string; readonly emptySince?: number }>>;
 
 await runCommand({ usage, options }, async ({ user: userId, stack, force }) => {
   if (userId === undefined || userId === '') throw new SetupProblem(usage);
   const data = await stackData(stack);
-  const begun = readJsonFile<{ of: string; pseudonym: string }>(progressFile);
   const of = `${userId} in ${data.name}`;
-  const pseudonym = begun?.of === of ? begun.pseudonym : `erased-${randomUUID()}`;
-  writeJsonFile(progressFile, { of, pseudonym });
+  const { [of]: before, ...others } = readJsonFile<Progress>(progressFile) ?? {};
+  const pseudonym = before?.pseudonym ?? `erased-${randomUUID()}`;
+  // Without the time: a run that dies may have found something.
+  writeJsonFile(progressFile, { ...others, [of]: { pseudonym } });
   console.log(`Erasing ${of}`);
-  const unseen = await eraseUser(data, { userId, pseudonym, force, report: (line) => console.log(`  ${line}`) });
-  rmSync(progressFile, { force: true });
+  const report = (line: string) => console.log(`  ${line}`);
+  const { emptySince, waitSeconds } = await eraseUser(data, { userId, pseudonym, force, report, ...before });
+  if (waitSeconds > 0) {
+    writeJsonFile(progressFile, { ...others, [of]: { pseudonym, emptySince } });
+    console.log(`Not done: links and messages of before may bring something back.
+Run it again in ${Math.ceil(waitSeconds / 60)} minutes, on this machine.`);
+    return 2;
+  }
+  writeJsonFile(progressFile, others);
   console.log(`Done. The pseudonym is ${pseudonym}.\n\nWhat stays, until when:`);
   for (const line of whatStays(data, Date.now())) console.log(`  ${line}`);
-  if (unseen === 0) return 0;
-  console.log(`\n${unseen} messages are delayed or under way, some perhaps of this user: run it again in 15 minutes.`);
-  return 2;
+  return 0;
 });

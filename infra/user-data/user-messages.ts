@@ -8,7 +8,7 @@ import {
 import { parseJson } from '../../functions/values/json-text.ts';
 
 /** Longer than a look at a queue takes; then others' messages are visible again by themselves. */
-const hiddenSeconds = 120;
+export const hiddenSeconds = 120;
 /**
  * Answers without a message in a row after which a queue is empty: SQS asks a part of its servers
  * each time.
@@ -17,13 +17,17 @@ const maxEmptyAnswers = 3;
 
 /**
  * Deletes the messages of a queue that name the user, as far as they are visible; consumers get the
- * others a little later. Returns how many it deleted, and how many it could not see: messages are
- * delayed for up to 15 minutes, or under way.
+ * others a little later. Returns how many it deleted, and how many of anyone it could not see,
+ * under way or delayed.
  */
 export async function eraseMessages(sqs: SQSClient, QueueUrl: string, userId: string) {
   // Read first: the messages that this call hides must not count.
-  const hidden = ['ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'] as const;
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...hidden] }));
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl,
+      AttributeNames: ['ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'],
+    }),
+  );
   const others: string[] = [];
   let deleted = 0;
   try {
@@ -45,7 +49,11 @@ export async function eraseMessages(sqs: SQSClient, QueueUrl: string, userId: st
       await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
     }
   }
-  return { deleted, unseen: hidden.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0) };
+  return {
+    deleted,
+    underWay: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
+    delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
+  };
 }
 
 /** Whether a text of the message is the user's id: of a body that cannot be read, one in quotes. */

@@ -11,10 +11,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PutCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
+import { signUploadLink } from '../../functions/data/batches/results.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageOfItem } from '../../functions/data/limits/usage-sums.ts';
 import { readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
@@ -26,13 +27,15 @@ import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Limits } from '../../functions/schemas/limits.ts';
 import { type TableName, tables } from '../../functions/tables.ts';
+import { timeLimits } from '../../functions/time-limits.ts';
+import { leasedResultsKey } from '../../functions/values/results-key.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { ownerPrincipal } from '../../infra/local/iam/principals.ts';
 import { directoryObjects } from '../../infra/local/s3/object-files.ts';
 import { startObjectStore } from '../../infra/local/s3/object-store.ts';
 import { putMarker, putVersion } from '../../infra/local/s3/object-versions.ts';
 import { startQueueService } from '../../infra/local/sqs/queue-service.ts';
-import { eraseUser, whatStays } from '../../infra/user-data/erase-user.ts';
+import { eraseUser, lookAgainSeconds, whatStays } from '../../infra/user-data/erase-user.ts';
 import { exportUser } from '../../infra/user-data/export-user.ts';
 import type { StackData } from '../../infra/user-data/stack-data.ts';
 import { findItems, userItems } from '../../infra/user-data/user-items.ts';
@@ -212,7 +215,7 @@ describe('eraseUser', () => {
     const pseudonym = `erased-${randomUUID()}`;
     const erase = () => eraseUser(data, { userId: user, pseudonym, force: false, report: (line) => lines.push(line) });
     const waiting = await unfinishedOfProject();
-    expect(await erase()).toBe(0);
+    await erase();
     expect(await unfinishedOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
     const left = await placesOf(user, other, markerOf(user), pseudonym);
     expect(left[0]).toHaveLength(ofOther.length);
@@ -228,7 +231,7 @@ describe('eraseUser', () => {
     );
     expect(sqs.queues().filter((queue) => queue.hidden() > 0)).toEqual([]);
     lines.length = 0;
-    expect(await erase()).toBe(0);
+    await erase();
     expect(lines).toEqual([]);
     await plant(user, false);
     expect(await recountOf(client, names, user)).toEqual([]);
@@ -259,15 +262,15 @@ describe('eraseUser', () => {
     const erase = (through: typeof client) =>
       eraseUser({ ...data, client: through, clock }, { userId: user, pseudonym, force: false });
     const waiting = await unfinishedOfProject();
-    let unseen: unknown;
+    let finished = false;
     // By turns after the first and the second write: each write is the last of a turn.
-    for (let turn = 0; unseen !== 0 && turn < 60; turn++) {
+    for (let turn = 0; !finished && turn < 60; turn++) {
       calls = 0;
       mayMake = 1 + (turn % 2);
       const erasing = erase(dying);
-      if (await isFinished(erasing)) unseen = await erasing;
+      finished = await isFinished(erasing);
     }
-    expect(unseen).toBe(0);
+    expect(finished).toBe(true);
     expect(await placesOf(user)).toEqual([[]]);
     expect(await unfinishedOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
     expect(await recountOf(client, names, user)).toEqual([]);
@@ -287,13 +290,63 @@ describe('eraseUser', () => {
     expect(of).toMatchObject([{ ...act, target: { ...target, user_id: 'erased-3' } }]);
   });
 
-  it('deletes more messages than come at a time, and counts those that it cannot see', async () => {
+  it('deletes more messages than come at a time', async () => {
     const seen = `auth0|${randomUUID()}`;
     for (let sent = 0; sent < 21; sent++) sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: seen }) });
-    expect(await eraseUser(data, { userId: seen, pseudonym: 'erased-2', force: false })).toBe(0);
+    await eraseUser(data, { userId: seen, pseudonym: 'erased-2', force: false });
     expect(await placesOf(seen)).toEqual([[]]);
-    sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }), delay: 60_000 });
-    expect(await eraseUser(data, { userId: user, pseudonym: 'erased-2', force: false })).toBe(1);
+  });
+
+  /** Runs that go on where the one before ended, each `seconds` after it. */
+  function runsOf(userId: string, queueUrls = urls) {
+    let now = Date.now();
+    let emptySince: number | undefined;
+    return async (seconds: number) => {
+      now += 1_000 * seconds;
+      const at = { ...data, queues: queueUrls, clock: { ...db.clock, now: () => now } };
+      const erased = await eraseUser(at, { userId, pseudonym: 'erased-5', force: true, emptySince });
+      emptySince = erased.emptySince;
+      return erased.waitSeconds;
+    };
+  }
+
+  it('is done when nothing of before can come back: neither by a link nor by a message', async () => {
+    await plant(user, true);
+    const content = '{}';
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const key = leasedResultsKey(user, uuid('e', 1), { fence: 1, sha256 });
+    const { url, headers } = await signUploadLink(data.results, key, { bytes: content.length, sha256 });
+    const run = runsOf(user);
+    expect(await run(0)).toBe(lookAgainSeconds);
+    expect((await fetch(url, { method: 'PUT', headers, body: content })).status).toBe(200);
+    expect(await run(timeLimits.uploadLink)).toBe(lookAgainSeconds);
+    sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }) });
+    expect(await run(lookAgainSeconds)).toBe(lookAgainSeconds);
+    expect(await run(100)).toBe(lookAgainSeconds - 100);
+    expect(await run(lookAgainSeconds - 100)).toBe(0);
+    expect(await placesOf(user)).toEqual([[]]);
+    // Another machine has no record of these runs.
+    expect(await runsOf(user)(0)).toBe(lookAgainSeconds);
+  });
+
+  it.each([
+    ['RecoveryQueue', 'delayed', 0],
+    ['WebhooksQueue', 'delayed', 120],
+    ['RecoveryQueue', 'under way', 120],
+  ] as const)('%s: a message of anyone that is %s makes it wait %s s', async (name, state, waitSeconds) => {
+    const unread = `${name}-${randomUUID()}`;
+    const url = `${sqs.url}/1/${unread}`;
+    sqs.create([{ name: unread, arn: unread, url, visibilityTimeoutSeconds: 30 }], join(directory, 'queues'));
+    const run = runsOf(user, { [name]: url });
+    await run(0);
+    await data.sqs.send(
+      new SendMessageCommand({ QueueUrl: url, MessageBody: '{}', DelaySeconds: state === 'delayed' ? 600 : 0 }),
+    );
+    if (state === 'under way') {
+      const { Messages } = await data.sqs.send(new ReceiveMessageCommand({ QueueUrl: url, VisibilityTimeout: 600 }));
+      expect(Messages).toHaveLength(1);
+    }
+    expect(await run(lookAgainSeconds)).toBe(waitSeconds);
   });
 
   it('says what stays, and until when', () => {

@@ -3,6 +3,7 @@ import { otherFunctions } from '../../functions/other-functions.ts';
 import type { FunctionDescription } from '../../functions/rights.ts';
 import { type Route, routes } from '../../functions/routes.ts';
 import { timeLimits } from '../../functions/time-limits.ts';
+import { lookAgainSeconds } from '../../infra/user-data/erase-user.ts';
 
 const timeout = ({ timeoutSeconds = timeLimits.function }: FunctionDescription) => timeoutSeconds;
 const ofRoutes = Object.entries<Route>(routes).map(([name, route]) => [name, timeout(route)] as const);
@@ -47,5 +48,11 @@ describe('bounds of time', () => {
     ];
     expect(Math.max(...ofRoutes.map(([, seconds]) => seconds))).toBeLessThan(timeLimits.lease);
     expect(Math.max(...timeouts)).toBeLessThan(timeLimits.recoveryDelay);
+    expect(Math.max(...timeouts)).toBeLessThanOrEqual(timeLimits.recoveryFunction);
+  });
+
+  it('look for results again when no link for an upload is valid, with minutes for slow uploads', () => {
+    const ended = timeLimits.uploadLink + timeLimits.gateway;
+    for (const again of [timeLimits.recoveryDelay, lookAgainSeconds]) expect(ended + 240).toBeLessThan(again);
   });
 });

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed, ResultsGone } from '../../errors.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { ResultsRequest, UploadLink } from '../../schemas/lease.ts';
+import { timeLimits } from '../../time-limits.ts';
 import { isResultsKeyOf } from '../../values/results-key.ts';
 import { toMicroseconds } from '../../values/timestamp.ts';
 import type { ResultsBucket } from '../aws/results-bucket.ts';
@@ -77,9 +78,6 @@ export async function signResultsLink(
   return getSignedUrl(client, command, { expiresIn: validitySeconds });
 }
 
-/** How long a link for an upload is valid, in seconds. */
-const uploadSeconds = 300;
-
 /** Signed as headers: S3 ignores a checksum in the query. */
 const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
 
@@ -95,7 +93,7 @@ export async function signUploadLink(
   const checksum = Buffer.from(sha256, 'hex').toString('base64');
   const command = new PutObjectCommand({ Bucket: name, Key: key, ContentLength: bytes, ChecksumSHA256: checksum });
   const url = await getSignedUrl(client, command, {
-    expiresIn: uploadSeconds,
+    expiresIn: timeLimits.uploadLink,
     unhoistableHeaders: signedHeaders,
     signableHeaders: new Set([...signedHeaders, 'host']),
   });

@@ -136,8 +136,8 @@ const operations: Readonly<
   },
   GetQueueAttributes: (queue) => ({
     Attributes: {
-      ApproximateNumberOfMessagesDelayed: '0',
-      ApproximateNumberOfMessagesNotVisible: String(queue.hidden()),
+      ApproximateNumberOfMessagesDelayed: String(queue.delayed()),
+      ApproximateNumberOfMessagesNotVisible: String(queue.hidden() - queue.delayed()),
     },
   }),
 };

@@ -93,6 +93,12 @@ export class Queue {
     return [...this.#groups.values()].reduce((sum, { hidden }) => sum + hidden, 0);
   }
 
+  /** How many of these were never received. */
+  delayed(): number {
+    return [...this.#groups.values()].filter(({ hidden, messages }) => hidden > 0 && messages[0]?.receiveCount === 0)
+      .length;
+  }
+
   /** Calls the listener whenever messages have become visible. */
   onVisible(listener: () => void) {
     this.#listeners.push(listener);

@@ -31,7 +31,7 @@ const onlyOnAws = [
   'read back: functions start in less than 2 s',
   'many jobs: tables that were written to are hardly throttled',
   'rotation: the public key changes, and the former one is kept',
-  'remove: no message of them is under way',
+  'remove: nothing of before can bring them back',
 ];
 
 describe('the steps', () => {
