@@ -22,11 +22,13 @@ import type { StackData } from './stack-data.ts';
 /** How a user's items are found: by a query, or by a scan of all of them. */
 type Search = (Pick<QueryCommandInput, 'KeyConditionExpression'> | Pick<ScanCommandInput, 'FilterExpression'>) & {
   readonly ExpressionAttributeNames?: Record<string, string>;
-  readonly ExpressionAttributeValues: Record<string, string>;
+  readonly ExpressionAttributeValues?: Record<string, string>;
 };
 
 interface UserItems {
   search(userId: string): Search;
+  /** Which of the items found are the user's; without it, all. */
+  readonly isOf?: (item: Item, userId: string) => boolean;
   /** Without it, items are deleted. */
   readonly erase?: (data: StackData, items: readonly Item[], of: Erasure) => Promise<void>;
 }
@@ -115,24 +117,37 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   },
   // What erased the limits is an act, too.
   Audit: {
-    search: (userId) => ({
-      FilterExpression: '#operator = :user OR #target.user_id = :user OR #target.subject = :subject',
-      ExpressionAttributeNames: { '#operator': 'operator', '#target': 'target' },
-      ExpressionAttributeValues: { ':user': userId, ':subject': userSubject(userId) },
-    }),
-    async erase({ client, tables }, items, { userId, pseudonym }) {
-      const renamed = new Map<unknown, string>([
-        [userId, pseudonym],
-        [userSubject(userId), userSubject(pseudonym)],
-      ]);
+    // No filter of DynamoDB looks for words in the texts of lists.
+    search: () => ({}),
+    isOf: (item, userId) => renameUser(item, { userId, pseudonym: '' }) !== JSON.stringify(item),
+    async erase({ client, tables }, items, of) {
       for (const item of items) {
-        const Item = JSON.parse(JSON.stringify(item), (_, value) => renamed.get(value) ?? value);
+        const Item = JSON.parse(renameUser(item, of));
         await client.send(new TransactWriteCommand({ TransactItems: [{ Put: { TableName: tables.Audit, Item } }] }));
       }
     },
   },
   Devices: null,
 };
+
+/** What may join two parts of an id: between a letter and the user's id, both are another's id. */
+const joints = '[.:_@|/\\\\+%#~-]*';
+const letter = '[\\p{L}\\p{M}\\p{N}]';
+
+/**
+ * An act as JSON, the user's id replaced: as operator, as target, and in the reasons that people
+ * wrote, at any depth. A longer id or word that contains the id stays as it is.
+ */
+function renameUser(act: Item, { userId, pseudonym }: Erasure): string {
+  const id = userId.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const mention = new RegExp(`(?<!${letter}${joints})(user:)?${id}(?!${joints}${letter})`, 'gu');
+  return JSON.stringify(act, (name, value) => {
+    if ((name === 'operator' || name === 'user_id') && value === userId) return pseudonym;
+    if (name === 'subject' && value === userSubject(userId)) return userSubject(pseudonym);
+    if (name !== 'reason' || typeof value !== 'string') return value;
+    return value.replace(mention, (_, prefix = '') => prefix + pseudonym);
+  });
+}
 
 /** The user's items of a table, page by page. */
 export async function* findItems(
@@ -144,7 +159,10 @@ export async function* findItems(
   if (facts === null) return;
   const input = { TableName: names[table], ConsistentRead: true, ...facts.search(userId) };
   const pages = 'KeyConditionExpression' in input ? paginateQuery({ client }, input) : paginateScan({ client }, input);
-  for await (const { Items = [] } of pages) if (Items.length > 0) yield Items;
+  for await (const { Items = [] } of pages) {
+    const items = Items.filter((item) => facts.isOf?.(item, userId) ?? true);
+    if (items.length > 0) yield items;
+  }
 }
 
 /** Erases the user's items of a table. Returns how many there were. */

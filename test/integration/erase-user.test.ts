@@ -290,6 +290,34 @@ describe('eraseUser', () => {
     expect(of).toMatchObject([{ ...act, target: { ...target, user_id: 'erased-3' } }]);
   });
 
+  it('replaces the id within the reasons of all acts, but no longer id or word that contains it', async () => {
+    user = `ann.(${randomUUID().slice(0, 8)}`;
+    const others = [
+      `${user}2`,
+      `x${user}`,
+      `${user}-2`,
+      `${user}.b`,
+      `auth0|${user}`,
+      `${user}@b.example`,
+      `a:${user}`,
+    ];
+    const mentions = (id: string) =>
+      `For ${id}, (user:${id}), “${id}’s”: ${id}. @${id}\nnot ${others.join(' ')} user:${user}2`;
+    const at = '2026-11-22T10:00:00.000000Z';
+    const write = auditWrite(db, {
+      ...{ action: 'device.settings', operator: 'oscar', at, target: { device_type: user }, reason: mentions(user) },
+      ...{ before: { mode: user }, after: { windows: [{ reason: mentions(user) }] } },
+    } as never);
+    await client.send(new TransactWriteCommand({ TransactItems: [write] }));
+    const pseudonym = `erased-${randomUUID()}`;
+    await eraseUser(data, { userId: user, pseudonym, force: false });
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Audit }));
+    const reason = mentions(pseudonym);
+    expect(Items.filter((item) => item.reason === reason)).toMatchObject([
+      { operator: 'oscar', target: { device_type: user }, before: { mode: user }, after: { windows: [{ reason }] } },
+    ]);
+  });
+
   it('deletes more messages than come at a time', async () => {
     const seen = `auth0|${randomUUID()}`;
     for (let sent = 0; sent < 21; sent++) sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: seen }) });
