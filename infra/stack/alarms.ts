@@ -85,17 +85,18 @@ const answers: Alarms = {
 | limit 50`,
     },
   },
-  Throttles: {
-    metric: ({ throttled }) => throttled,
+  DatabaseBusy: {
+    metric: ({ databaseBusy }) => databaseBusy,
     threshold: 20,
     unit: 'answers of 429',
-    meaning: 'Callers get 429, from the stage’s throttle or because DynamoDB throttles.',
+    meaning: 'Callers get 429 because DynamoDB throttles, or because their change did not end in time.',
     remedy:
-      'The query `gateway` shows who: the `responseType` THROTTLED is the stage’s throttle, otherwise DynamoDB throttled. A single caller in a loop needs no action. If all callers are throttled, raise `throttle` in `infra/stack/stages.ts`.',
+      'The query `functions` shows who. One user: many writes at once of one user take turns; to slow that user down, see the alarms on throttled tables. All users: look at these alarms and at AWS’s health page. The stage’s throttle is no alarm, since anyone can reach it: the dashboard shows it. If it hits all callers, raise `throttle` in `infra/stack/stages.ts`.',
     queries: {
-      gateway: `filter status = "429"
-| stats count(*) as answers by userId, route, responseType
-| sort answers desc`,
+      functions: `filter reason = "busy" or reason = "unfinished"
+| stats count(*) as answers, latest(@timestamp) as last by user_id, route, reason
+| sort answers desc
+| limit 50`,
     },
   },
   LambdaThrottles: {
@@ -170,7 +171,7 @@ const devices: Alarms = {
     periods: 2,
     meaning: 'Workers repeatedly die or send no heartbeat for 60 s. Their batches are taken over: nothing is lost.',
     remedy:
-      'The query `functions` shows the workers and their batches. One worker: check its machine, connection and memory. One batch: its job kills workers, and becomes ERROR after three of them. All workers: check the API (`ServerErrors`, `Throttles`).',
+      'The query `functions` shows the workers and their batches. One worker: check its machine, connection and memory. One batch: its job kills workers, and becomes ERROR after three of them. All workers: check the API (`ServerErrors`, `DatabaseBusy`).',
     queries: {
       functions: `filter ispresent(LeasesLost)
 | stats sum(LeasesLost) as lost, latest(@timestamp) as last by device_type, lost_worker, batch_id

@@ -123,7 +123,11 @@ function widgets({ storage }: WatchedParts, metrics: WatchedMetrics, created: Al
     [
       graph('Requests, errors', [metrics.requests, metrics.clientErrors, metrics.serverErrors]),
       graph('Latency', [metrics.p50, metrics.p99]),
-      graph('Throttled requests, authorizer failures', [metrics.throttled, metrics.authorizerFailures]),
+      graph('429 of the stage, 429 of the database, authorizer failures', [
+        metrics.throttled,
+        metrics.databaseBusy,
+        metrics.authorizerFailures,
+      ]),
     ],
     [
       graph('Errors and throttles of all functions of the account', [metrics.lambdaErrors, metrics.allLambdaThrottles]),

@@ -64,7 +64,9 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     p50: api.restApi.metricLatency({ statistic: 'p50', period }),
     p99: api.restApi.metricLatency({ statistic: 'p99', period }),
     slowShare: shareOfSlow(api),
-    throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
+    // Anyone can reach the stage's throttle, so no alarm counts its answers.
+    throttled: countLines(api.accessLog, 'Throttled', '{ $.responseType = "THROTTLED" }'),
+    databaseBusy: countLines(api.functionsLog, 'DatabaseBusy', '{ $.reason = "busy" || $.reason = "unfinished" }'),
     // The authorizer must answer a bad token with an error, so Lambda's count of its errors says
     // nothing.
     authorizerFailures: countLines(api.accessLog, 'AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),

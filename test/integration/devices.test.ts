@@ -1,12 +1,19 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/rows/devices.ts';
+import {
+  announceDevice,
+  getDevice,
+  keptDevices,
+  listDevices,
+  removeDevice,
+} from '../../functions/data/rows/devices.ts';
 import { fitsOneAnswer, success } from '../../functions/http/reply.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
 import { cases } from '../support/depth.ts';
 import { putDevice } from '../support/load-devices.ts';
 import { writeAll } from '../support/load-list.ts';
+import { measuredClient } from '../support/measured-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { seed } from '../support/seed.ts';
 import { testDb } from '../support/test-db.ts';
@@ -40,6 +47,39 @@ describe('the devices', () => {
     await put(later);
     expect(await getDevice(db, 'FRESNEL')).toEqual(later);
     expect((await listDevices(db)).map(({ device_type }) => device_type)).toEqual(['EMU_MPS', 'FRESNEL']);
+  });
+});
+
+describe('the devices that anyone may list', () => {
+  it('are read once in 10 s by a process, however many ask', async () => {
+    const own = await ownTables();
+    let time = 0;
+    const later = testDb(own.client, own.tables, { now: () => time });
+    const measure = measuredClient(own.client);
+    const put = (type: string) => putDevice(client, own.tables)(device(type));
+    /** What each caller sees, and how often DynamoDB is asked. */
+    const seen = async (callers: number) => {
+      const { value, calls } = await measure(() =>
+        Promise.all(Array.from({ length: callers }, () => keptDevices(later))),
+      );
+      return [new Set(value.map((list) => list.map(({ device_type }) => device_type).join())), calls.length];
+    };
+    await put('FRESNEL');
+    expect(await seen(20)).toEqual([new Set(['FRESNEL']), 1]);
+    await put('EMU_MPS');
+    time = 9_999;
+    expect(await seen(20)).toEqual([new Set(['FRESNEL']), 0]);
+    time = 10_000;
+    expect(await seen(20)).toEqual([new Set(['EMU_MPS,FRESNEL']), 1]);
+  });
+
+  it('are read again at once where reading has failed', async () => {
+    const own = await ownTables();
+    const db = testDb(own.client, { ...own.tables, Devices: 'missing' });
+    await expect(keptDevices(db)).rejects.toThrow();
+    await putDevice(client, own.tables)(device('FRESNEL'));
+    const mended = Object.assign(db, { tables: own.tables });
+    expect(await keptDevices(mended)).toHaveLength(1);
   });
 });
 
