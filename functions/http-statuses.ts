@@ -12,7 +12,6 @@ export const errorNames = {
   405: 'Method Not Allowed',
   409: 'Conflict',
   413: 'Payload Too Large',
-  415: 'Unsupported Media Type',
   422: 'Unprocessable Entity',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

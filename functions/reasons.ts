@@ -47,7 +47,6 @@ export const reasons = {
   already_exists: { status: 409, meaning: 'The id exists with other content.' },
   event_id_reused: { status: 409, meaning: 'Another lifecycle event had this id.' },
   payload_too_large: { status: 413, meaning: 'The body is too large.' },
-  unsupported_media_type: { status: 415, meaning: 'A preflight has a body of another type than JSON.' },
   invalid_input: { status: 422, meaning: 'The input is wrong: `detail` lists every fault.' },
   throttled: { status: 429, meaning: 'Too many requests came: wait as long as `Retry-After` says.' },
   too_many_creations: {

@@ -27,10 +27,10 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** What all errors of a status have in common; 405 and 415 have no operation. */
+/** What all errors of a status have in common; 405 has no operation. */
 const errors: Readonly<
   Record<
-    Exclude<ErrorStatus, 405 | 415>,
+    Exclude<ErrorStatus, 405>,
     { readonly description: string; readonly example: Reason; readonly headers?: readonly HeaderName[] }
   >
 > = {

@@ -243,7 +243,7 @@ const corsChecks: Checks = {
     }
     // A mock that passed such a body on would be 500.
     const text = { method: 'OPTIONS', authorization: null, headers: { 'Content-Type': 'text/plain' }, body: 'x' };
-    expectAnswer(await call(deployment, '/health', text), 415);
+    expectAnswer(await call(deployment, '/health', text), 422);
   },
 };
 

@@ -49,7 +49,7 @@ export const gatewayAnswers = {
   RESOURCE_NOT_FOUND: unknownRoute,
   THROTTLED: throttled,
   UNAUTHORIZED: unauthorized,
-  UNSUPPORTED_MEDIA_TYPE: { reason: 'unsupported_media_type', description: 'A preflight takes JSON, or no body.' },
+  UNSUPPORTED_MEDIA_TYPE: badRequest,
   WAF_FILTERED: forbidden,
 } as const satisfies Record<string, GatewayAnswer>;
 
