@@ -8,6 +8,7 @@ import { request as sendRequest } from 'node:http';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
 import { ask } from '../support/ask.ts';
+import { askLater } from '../support/ask-later.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import type { GatewayRequest } from '../support/gateway-event.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -54,14 +55,9 @@ function put(url: string, headers: Readonly<Record<string, string>>, content: st
   });
 }
 
-let looks = 0;
-
-/** Where the batch waits, as its user sees it: places are kept for 10 s, so each look is later. */
+/** Where the batch waits, as its user sees it. */
 async function queued({ userId, batch }: Awaited<ReturnType<typeof submit>>) {
-  const later = Date.now() + ++looks * 11_000;
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
-  const { data } = await askAs('getBatchStatus', { userId, path: { batch_id: batch.id } });
-  clock.mockRestore();
+  const { data } = await askLater('getBatchStatus', { userId, path: { batch_id: batch.id } });
   return [data.status, data.queue_position, data.queue_reason];
 }
 
@@ -324,7 +320,7 @@ describe('an announcement', () => {
     const unknown = { idle_seconds: 120, status_message: null, available_at: null, average_queue_time: null };
     const shown = { ...now, ...unknown, max_atom_num: null, is_emulator: false, channels: null };
     expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
-    const listed = await askAs('listDevices', { query: { device_type } });
+    const listed = await askLater('listDevices', { query: { device_type } });
     expect(listed.data).toEqual([shown]);
     const batch = await askAs('createBatch', {
       userId: 'auth0|ada',
@@ -341,12 +337,12 @@ describe('an announcement', () => {
     const shown = async () => {
       const one = await askAs('getDeviceSpecification', { userId: 'auth0|ada', path: { device_type } });
       const all = (await askAs('listDeviceSpecifications', { userId: 'auth0|ada' })).data;
-      const open = (await askAs('listPublicSpecifications', {})).data;
+      const open = (await askLater('listPublicSpecifications', {})).data;
       const found = open.find((each: { device_type: string }) => each.device_type === device_type);
       return [one.status, one.data.specs, all[device_type], found?.specs];
     };
     expect((await announce({ status: 'DOWN' })).data).toMatchObject({ status: 'DOWN', availability: 'INACTIVE' });
-    expect((await askAs('listDevices', { query: { device_type } })).data).toMatchObject([{ status: 'DOWN' }]);
+    expect((await askLater('listDevices', { query: { device_type } })).data).toMatchObject([{ status: 'DOWN' }]);
     expect(await shown()).toEqual([404, undefined, undefined, undefined]);
     await announce({ status: 'UP', specs });
     expect((await announce({ status: 'CALIBRATING' })).data.status).toBe('CALIBRATING');
@@ -356,7 +352,7 @@ describe('an announcement', () => {
   it('is taken back by a removal, once nothing waits for the device', async () => {
     const { userId, device_type, batch } = await submit();
     const path = { device_type };
-    const types = async () => (await askAs('listDevices', { query: { device_type } })).data.length;
+    const types = async () => (await askLater('listDevices', { query: { device_type } })).data.length;
     expect((await device('removeDevice', { path })).status).toBe(404);
     await device('announceDevice', { path, body: { status: 'UP', specs } });
     for (const scope of ['', `device:${device_type}`]) {
@@ -375,9 +371,9 @@ describe('an announcement', () => {
     const own = await submit();
     const { device_type } = own;
     const path = { device_type };
-    const listed = async () => (await askAs('listDevices', { query: { device_type } })).data;
+    const listed = async () => (await askLater('listDevices', { query: { device_type } })).data;
     expect((await device('claimBatch', { path: { device_type: 'IDLE' }, body: { worker: 'idle' } })).data).toBeNull();
-    expect((await askAs('listDevices', { query: { device_type: 'IDLE' } })).data).toEqual([]);
+    expect((await askLater('listDevices', { query: { device_type: 'IDLE' } })).data).toEqual([]);
     await claim(device_type);
     const shown = { device_type, status: 'UP', availability: 'ACTIVE' };
     expect(await listed()).toMatchObject([shown]);
@@ -396,7 +392,7 @@ describe('an announcement', () => {
   it('keeps what was announced before of who may read the specification', async () => {
     const [emulator, processor] = [`EMU_${randomUUID()}`, `QPU_${randomUUID()}`];
     const isPublic = async (type: string) =>
-      (await askAs('listPublicSpecifications', {})).data.some(
+      (await askLater('listPublicSpecifications', {})).data.some(
         (each: { device_type: string }) => each.device_type === type,
       );
     const announce = (device_type: string, content: object = {}) =>

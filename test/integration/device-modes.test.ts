@@ -11,6 +11,7 @@ import { Availability } from '../../functions/schemas/device.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { ask } from '../support/ask.ts';
+import { askLater } from '../support/ask-later.ts';
 import { changeItem } from '../support/change-item.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, lambdaContext } from '../support/gateway-event.ts';
@@ -71,7 +72,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
       (error: Error & { reason: string }) => `${error.reason}: ${error.message}`,
     );
   const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
-    (await operate('listDevices', { query })).data;
+    (await askLater('listDevices', { query })).data;
 
   it('needs a reason, or takes none', async () => {
     const path = { device_type: newNames().device };
@@ -166,7 +167,7 @@ describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
     const shown = [{ device_type: device, availability, mode, status_message: reason ?? null, available_at: null }];
     expect(await list({ device_type: device })).toMatchObject(availability === 'RETIRED' ? [] : shown);
     expect(await list({ device_type: device, availability: Availability.options })).toMatchObject(shown);
-    expect((await operate('listDevices', { query: { availability: 'DOWN' } })).status).toBe(422);
+    expect((await askLater('listDevices', { query: { availability: 'DOWN' } })).status).toBe(422);
     for (const each of Availability.options) {
       expect(await list({ device_type: device, availability: each })).toMatchObject(each === availability ? shown : []);
     }
@@ -524,7 +525,7 @@ describe('the queue, as operators see it', () => {
 describe('a call that sets a device', () => {
   const set = (device_type: string, body: unknown) => operate('setDevice', { path: { device_type }, body });
   const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
-    (await operate('listDevices', { query })).data;
+    (await askLater('listDevices', { query })).data;
 
   it('answers with the device, which announcements do not change, and is a row of the audit trail', async () => {
     const { device } = newNames();

@@ -47,6 +47,7 @@ beforeAll(async () => {
   const keys = createServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))).listen(0, '127.0.0.1');
   await once(keys, 'listening');
   afterAll(() => keys.close());
+  vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', 'a function');
   vi.stubEnv('ISSUER', issuer);
   vi.stubEnv('AUDIENCE', audience);
   vi.stubEnv('JWKS_URI', `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`);
@@ -148,7 +149,7 @@ describe('the metric filters on the logs of functions', () => {
   const filters = ofType('AWS::Logs::MetricFilter').filter(({ path }) => !path.startsWith('Api/AccessLog/'));
 
   it.each(filters)('read a field that is logged: $path', ({ properties, path }) => {
-    const [, field] = /\$\.(\w+)/.exec(properties.FilterPattern)!;
+    const used = Array.from(readable(properties.FilterPattern).matchAll(/\$\.(\w+)/g), ([, field]) => field);
     const [kind] = [
       path.startsWith('Consumers/RecoverBatches') && 'recoverBatches',
       path.startsWith('Consumers/') && 'consumers',
@@ -157,6 +158,7 @@ describe('the metric filters on the logs of functions', () => {
       'functions',
     ].filter((each) => each !== false);
     expect(filters.length).toBeGreaterThan(3);
-    expect([...fields[kind!]!]).toContain(field);
+    expect(used.length).toBeGreaterThan(0);
+    for (const field of used) expect([...fields[kind!]!]).toContain(field);
   });
 });
