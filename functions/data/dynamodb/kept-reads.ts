@@ -11,8 +11,8 @@ interface KeptRead<Value> {
 }
 
 /**
- * A read that a process makes at most once in 10 s for a database and a name: its answer may be 10 s
- * old. A read that failed is made again.
+ * A read that a process makes at most once in 10 s for a database and a name: its answer may be
+ * 10 s old. A read that failed is made again.
  */
 export function keptRead<Used extends TableName, Value>(
   read: (db: Db<Used>, name: string) => Promise<Value>,
