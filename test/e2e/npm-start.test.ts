@@ -12,7 +12,7 @@ import { openDataFolder } from '../../infra/local/folder/data-folder.ts';
 import { lockFolder } from '../../infra/local/folder/folder-lock.ts';
 import { startFrontServer } from '../../infra/local/front-server.ts';
 import { readSettings, usage } from '../../infra/local/settings.ts';
-import { hang } from '../support/patience.ts';
+import { fetchPatiently, hang } from '../support/patience.ts';
 import { descendants, kill, startCommand } from '../support/stack-command.ts';
 
 /** The stack that all tests share, as its command describes and greets. */
@@ -186,7 +186,7 @@ describe('npm start', () => {
     let { token } = users[0]!;
     const headers = () => ({ Authorization: `Bearer ${token}` });
     const list = async (query = '') =>
-      (await (await fetch(`${baseUrl}/api/v1/batches?limit=100${query}`, { headers: headers() })).json()) as {
+      (await (await fetchPatiently(`${baseUrl}/api/v1/batches?limit=100${query}`, { headers: headers() })).json()) as {
         readonly data: readonly { readonly id: string }[];
         readonly pagination: { readonly total: number };
       };
@@ -195,7 +195,7 @@ describe('npm start', () => {
     expect(running.length).toBeGreaterThan(0);
     for (const { id } of running) {
       const url = `${baseUrl}/api/v2/batches/${id}/cancel`;
-      expect(await fetch(url, { method: 'PATCH', headers: headers() })).toMatchObject({ status: 200 });
+      expect(await fetchPatiently(url, { method: 'PATCH', headers: headers() })).toMatchObject({ status: 200 });
     }
     const before = await list();
     expect(first.output()).toContain(`.local/stack-${port}.json`);
