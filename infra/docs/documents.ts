@@ -19,6 +19,7 @@ import {
   throttlingTable,
   writerTable,
 } from './performance.ts';
+import { quotaTable } from './quotas.ts';
 import { readUnitsPlot } from './read-units-plot.ts';
 import { roomTable } from './rooms.ts';
 import { renderRunbook } from './runbook.ts';
@@ -48,6 +49,7 @@ export const documents: readonly GeneratedDocument[] = [
   }),
   page('docs/reference/costs.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/reference/errors.md', { reasons: reasonTable }),
+  page('docs/reference/quotas.md', { quotas: quotaTable }),
   page('docs/reference/sequence-checks.md', { rules: ruleTable }),
   page('docs/reference/queue.md', { modes: modeTable }),
   page('docs/guides/laboratory.md', { modes: modeTable, limits: limitTable }),
@@ -72,20 +74,20 @@ export const documents: readonly GeneratedDocument[] = [
  * A page written by hand, but for the sections between `<!-- generated: NAME -->` and
  * `<!-- end -->`. Throws when the page lacks one of them.
  */
-function page(file: string, sections: Readonly<Record<string, () => string>>): GeneratedDocument {
+function page(file: string, sections: Readonly<Record<string, () => string | Promise<string>>>): GeneratedDocument {
   return {
     file,
-    render: () =>
-      Object.entries(sections).reduce(
-        (text, [name, section]) => {
-          const start = `<!-- generated: ${name} -->\n`;
-          const from = text.indexOf(start);
-          const to = text.indexOf('<!-- end -->', from);
-          if (from < 0 || to < 0) throw new Error(`${file} has no section "${name}".`);
-          return `${text.slice(0, from + start.length)}\n${section()}\n\n${text.slice(to)}`;
-        },
-        readFileSync(join(root, file), 'utf8'),
-      ),
+    async render() {
+      let text = readFileSync(join(root, file), 'utf8');
+      for (const [name, section] of Object.entries(sections)) {
+        const start = `<!-- generated: ${name} -->\n`;
+        const from = text.indexOf(start);
+        const to = text.indexOf('<!-- end -->', from);
+        if (from < 0 || to < 0) throw new Error(`${file} has no section "${name}".`);
+        text = `${text.slice(0, from + start.length)}\n${await section()}\n\n${text.slice(to)}`;
+      }
+      return text;
+    },
   };
 }
 

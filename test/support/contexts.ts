@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
+import { largestContext } from '../../infra/docs/quotas.ts';
 
 export const issuer = 'https://issuer.example.org/realms/lab/';
 export const jwksUri = 'https://keys.example.org/all.json';
@@ -27,6 +28,7 @@ export const contexts = {
     concurrency: 'small',
   },
   withoutDevices: { devices: '' },
+  largest: largestContext,
 };
 
 /** Does not wait for it: a test that comes first makes its own, and shows what is wrong with it. */

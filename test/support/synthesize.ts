@@ -2,9 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOrMakeAssemblies, type NewAssembly } from '../../infra/local/cache/assemblies.ts';
-import { compileCache } from '../../infra/local/cache/compile-cache.ts';
-import { assemblyOf, contextOfApp, placeholders } from '../../infra/local/template/synthesize.ts';
+import { assembliesWithoutBundles, assemblyOf, placeholders } from '../../infra/local/template/synthesize.ts';
 
 /**
  * A resource of the template. `path` is that of its construct, without the stack and a final
@@ -62,14 +60,11 @@ interface Template {
   readonly Outputs: Record<string, { readonly Value: unknown }>;
 }
 
-const withoutBundles = { 'aws:cdk:bundling-stacks': [] };
-
 const done = new Map<string, Synthesis>();
 
 /**
  * What infra/app.ts makes when the CDK CLI runs it, as it was synthesized before from the same
- * sources, or anew. Throws what the app printed when it fails. CDK's own check of the template
- * takes longer than all else: it is made where the caller looks at its findings.
+ * sources, or anew. Throws what the app printed when it fails.
  */
 export async function synthesize(
   context: Readonly<Record<string, unknown>> = {},
@@ -78,7 +73,7 @@ export async function synthesize(
   const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
-  const [directory] = await assembliesOf([context], withCheck);
+  const [directory] = await assembliesWithoutBundles([context], withCheck);
   const synthesis = readSynthesis(directory!);
   done.set(key, synthesis);
   return synthesis;
@@ -86,7 +81,7 @@ export async function synthesize(
 
 /** Makes what `synthesize` is going to read, in one process: loading CDK takes longest. */
 export async function prepareSyntheses(contexts: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
-  await assembliesOf(contexts, false);
+  await assembliesWithoutBundles(contexts);
 }
 
 /**
@@ -100,30 +95,10 @@ export async function synthesizeWithBundles(
   return { synthesis: readSynthesis(directory), directory };
 }
 
-/** The folders of these contexts' assemblies. Missing assemblies are made in one process. */
-function assembliesOf(contexts: readonly object[], withCheck: boolean): Promise<readonly string[]> {
-  const all = contexts.map((added) => ({ context: contextOfApp({ ...added, ...withoutBundles }), withCheck }));
-  return findOrMakeAssemblies(all, (missing) => runApp(missing, withCheck));
-}
-
-/** Runs the app for each of them, as the CDK's command line does, in one process. */
-async function runApp(missing: readonly NewAssembly<{ readonly context: object }>[], withCheck: boolean) {
-  const script = `
-    for (const [at, { values, directory }] of ${JSON.stringify(missing)}.entries()) {
-      process.env.CDK_OUTDIR = directory;
-      process.env.CDK_CONTEXT_JSON = JSON.stringify(values.context);
-      await import('./infra/app.ts?' + at);
-    }`;
-  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache, CDK_VALIDATION: String(withCheck) };
-  await runScript(script, env).catch(({ stderr }) => {
-    throw new Error(stderr);
-  });
-}
-
 /** Runs it in a process of its own, in the project's folder. */
-function runScript(script: string, env = process.env) {
+function runScript(script: string) {
   const cwd = join(import.meta.dirname, '../..');
-  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd, env });
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd });
 }
 
 /**

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { SetupProblem } from '../../commands/setup-problem.ts';
 import { findOrMakeAssemblies, type NewAssembly } from '../cache/assemblies.ts';
 import { compileCache } from '../cache/compile-cache.ts';
@@ -53,6 +54,19 @@ export async function assemblyOf(context: Readonly<Record<string, string>>, onSt
 }
 
 /**
+ * The folders of the app's assemblies with each of these contexts in addition to that of cdk.json,
+ * without bundles. Throws what the app printed when it fails. CDK's own check of the template takes
+ * longer than all else: it is made where the caller looks at its findings.
+ */
+export function assembliesWithoutBundles(contexts: readonly object[], withCheck = false): Promise<readonly string[]> {
+  const all = contexts.map((added) => ({
+    context: contextOfApp({ ...added, 'aws:cdk:bundling-stacks': [] }),
+    withCheck,
+  }));
+  return findOrMakeAssemblies(all, (missing) => runAppForEach(missing, withCheck));
+}
+
+/**
  * The context that the CDK's command line gives the app, with `added`, and without the settings of
  * deployments.
  */
@@ -90,6 +104,24 @@ async function runApp({ values, directory }: NewAssembly<object>): Promise<void>
   const code = await new Promise((resolve) => child.once('close', resolve));
   process.removeListener('exit', endOnExit);
   if (code !== 0) throw new SetupProblem(`The stack does not synthesize:\n${complaint.trim()}`);
+}
+
+/** The same for each of them, in one process: loading CDK takes longest. */
+async function runAppForEach(missing: readonly NewAssembly<{ readonly context: object }>[], withCheck: boolean) {
+  const script = `
+    for (const [at, { values, directory }] of ${JSON.stringify(missing)}.entries()) {
+      process.env.CDK_OUTDIR = directory;
+      process.env.CDK_CONTEXT_JSON = JSON.stringify(values.context);
+      await import('./infra/app.ts?' + at);
+    }`;
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache, CDK_VALIDATION: String(withCheck) };
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: projectDirectory,
+    env,
+  });
+  await run.catch(({ stderr }) => {
+    throw new Error(stderr);
+  });
 }
 
 function readSynthesis(directory: string, tokenIssuer: TokenIssuerContext): Synthesis {
