@@ -18,6 +18,7 @@ export const readBackChecks: Checks<Acceptance> = {
   'functions on a queue’s circle are allowed it, all others are not': checkRecursion,
   'nothing differs from the template (drift)': checkDrift,
   'functions start in less than 2 s': checkStarts,
+  'alarms that ask for a quota of the account have values': checkQuotaAlarms,
 };
 
 /** Members of `get-rest-api`'s answer, by where the template has them. */
@@ -132,6 +133,30 @@ export async function checkStarts(acceptance: Pick<Acceptance, 'aws' | 'stack' |
   const longest = Math.max(...times);
   if (longest >= 2_000) throw new Error(`The longest of ${times.length} starts took ${longest} ms.`);
   return `${times.length} starts, the longest ${longest} ms`;
+}
+
+/**
+ * CloudWatch also takes expressions that it cannot calculate. An alarm without values never goes
+ * off.
+ */
+export async function checkQuotaAlarms(acceptance: Pick<Acceptance, 'aws' | 'assembly'>): Promise<string> {
+  const alarms = resourcesOf(acceptance, 'AWS::CloudWatch::Alarm').filter(([, { Properties }]) =>
+    JSON.stringify(Properties).includes('SERVICE_QUOTA('),
+  );
+  const isoTime = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString();
+  const facts: string[] = [];
+  for (const [id, { Properties }] of alarms) {
+    const [value] = await eventually(600, async () => {
+      const { MetricDataResults } = await acceptance.aws(
+        ...['cloudwatch', 'get-metric-data', '--metric-data-queries', JSON.stringify(Properties.Metrics)],
+        ...['--start-time', isoTime(30), '--end-time', isoTime(0)],
+      );
+      const [{ Values }] = MetricDataResults;
+      return Values.length > 0 && Values;
+    });
+    facts.push(`${id} ${value}`);
+  }
+  return facts.join(', ');
 }
 
 function resourcesOf({ assembly }: Pick<Acceptance, 'assembly'>, type: string) {

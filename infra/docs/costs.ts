@@ -1,6 +1,9 @@
-/** What callers without a valid token can make the operator pay, by the stages' rates. */
+/** What callers without a valid token, and with one, can make the operator pay. */
 
 import { type Route, routes } from '../../functions/routes.ts';
+import { type TableDescription, tables } from '../../functions/tables.ts';
+import { alarmingCallsPerSecond } from '../stack/alarms.ts';
+import { tracedShare } from '../stack/sampling.ts';
 import { rateClass, type StageName, type StageSettings, stages } from '../stack/stages.ts';
 import { markdownTable } from './performance.ts';
 import { priceOf } from './usage-costs.ts';
@@ -23,7 +26,7 @@ const prices = {
 const callOf = (milliseconds: number) =>
   priceOf('invocations') +
   1_300 * prices.logged +
-  0.05 * priceOf('traces') +
+  tracedShare * priceOf('traces') +
   (milliseconds / 1000) * priceOf('seconds');
 const functionCall = callOf(20);
 const authorizerCall = callOf(5);
@@ -31,6 +34,9 @@ const accessLogLine = 700 * prices.logged;
 
 /** What an account and region takes unless AWS is asked for more. */
 const maxCallsPerSecond = 10_000;
+const maxEnvironments = 1_000;
+/** What DynamoDB takes for one partition key. */
+const maxUnitsPerSecond = { write: 1_000, read: 3_000 };
 
 /** Bytes of the largest answers; specifications are of 10 devices with 8 KB each. */
 const sent: Readonly<Record<string, number>> = {
@@ -91,4 +97,40 @@ export function openCallTable(): string {
   const headings = Object.keys(stages).flatMap((stage) => [`${stage}: calls a second`, '$ an hour']);
   const all = ['all together', ...columns.flatMap((calls) => [total(calls), hourly(calls)])];
   return markdownTable(['calls without a valid token', ...headings], [...rows, all]);
+}
+
+/** Dollars an hour of calls with a valid token, without what they move. */
+const callsOfToken = (perSecond: number) => perSecond * (prices.call + accessLogLine + functionCall) * 3600;
+
+/** Partitions that are a user's own: one of each table of owners, and of each of its indexes. */
+const partitionsOfUser = Object.values<TableDescription>(tables)
+  .filter(({ partition }) => partition === 'owner')
+  .reduce((sum, { indexes }) => sum + 1 + Object.keys(indexes).length, 0);
+
+/** The most that one token can cost, in dollars an hour by stage. */
+export function tokenTable(): string {
+  const all = Object.values(stages).map(({ throttle }: StageSettings) => {
+    const ofTokens = Object.values<Route>(routes).filter((route) => route.public !== true);
+    const perSecond = ofTokens.reduce((sum, route) => sum + throttle[rateClass(route)], 0);
+    return callsOfToken(Math.min(perSecond, maxCallsPerSecond));
+  });
+  const { write, read } = maxUnitsPerSecond;
+  const units = partitionsOfUser * (write * priceOf('writeUnits') + read * prices.readUnit) * 3600;
+  const same = (what: string, dollars: number) => [what, ...all.map(() => dollars)];
+  return markdownTable(
+    ['calls with one valid token', ...Object.keys(stages).map((stage) => `${stage}: $ an hour`)],
+    [
+      ['as many as the rates allow, of 20 ms', ...all],
+      same(
+        `the account’s ${maxEnvironments.toLocaleString('en')} environments, always busy`,
+        maxEnvironments * 3600 * priceOf('seconds'),
+      ),
+      same(`the ${partitionsOfUser} partitions of a user, written and read as fast as DynamoDB lets`, units),
+      same('each Gbit a second of full results and downloads', (1e9 / 8) * 3600 * prices.sent),
+      same(
+        `${alarmingCallsPerSecond} calls a second, at which the alarm \`Calls\` goes off`,
+        callsOfToken(alarmingCallsPerSecond),
+      ),
+    ],
+  );
 }

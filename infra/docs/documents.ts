@@ -6,7 +6,7 @@ import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { readReport, reportRows } from '../acceptance/report.ts';
 import { steps } from '../acceptance/steps.ts';
-import { openCallTable } from './costs.ts';
+import { openCallTable, tokenTable } from './costs.ts';
 import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
 import {
   bundleTable,
@@ -54,7 +54,7 @@ export const documents: readonly GeneratedDocument[] = [
   page('docs/reference/queue.md', { modes: modeTable }),
   page('docs/guides/laboratory.md', { modes: modeTable, limits: limitTable }),
   page('docs/guides/first-deployment.md', { acceptance: acceptanceTable }),
-  page('docs/guides/operating.md', { 'calls without a token': openCallTable }),
+  page('docs/guides/operating.md', { 'calls without a token': openCallTable, 'calls with a token': tokenTable }),
   page('docs/reference/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
     'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),

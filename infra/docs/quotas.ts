@@ -26,14 +26,18 @@ interface Quota {
   /** What is counted, and of what. */
   readonly counts: string;
   readonly max: number;
-  /** AWS's page that says so, without `https://docs.aws.amazon.com/`. */
+  /** AWS's page that says so, below `site`. */
   readonly page: string;
   readonly measure: (template: Template, text: string) => readonly Use[];
-  /** A bound of our own, which leaves room, and what to do before it is raised. */
-  readonly ours?: { readonly max: number; readonly before: string };
+  /** A bound of our own, which leaves room. */
+  readonly ourMax?: number;
+  /** What to do in place of going beyond it. */
+  readonly instead?: string;
   /** Why more than AWS takes does no harm. */
   readonly harmless?: string;
 }
+
+const site = 'https://docs.aws.amazon.com/';
 
 const pages = {
   alarm: 'AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html',
@@ -64,17 +68,16 @@ const ofStack: readonly Quota[] = [
     max: 500,
     page: pages.cloudFormation,
     measure: ({ Resources }) => [['the template', Object.keys(Resources).length]],
-    ours: {
-      max: 350,
-      before: 'An endpoint needs 2: a function and its role. Look for resources that can be parts of another.',
-    },
+    ourMax: 350,
+    instead: 'An endpoint needs 2: a function and its role. Look for resources that can be parts of another.',
   },
   {
     counts: 'bytes of a template',
     max: 1_000_000,
     page: pages.cloudFormation,
     measure: (_, text) => [['the template', Buffer.byteLength(text)]],
-    ours: { max: 700_000, before: 'Look for what is repeated, such as metadata and saved queries.' },
+    ourMax: 700_000,
+    instead: 'Look for what is repeated, such as metadata and saved queries.',
   },
   {
     counts: 'outputs',
@@ -216,10 +219,7 @@ const ofFunctions: readonly Quota[] = [
     max: 5,
     page: pages.eventFilters,
     measure: each('AWS::Lambda::EventSourceMapping', ({ FilterCriteria }) => FilterCriteria?.Filters.length ?? 0),
-    ours: {
-      max: 5,
-      before: 'Merge patterns of the table in functions/tables.ts, and let its consumer pass over what they let through.',
-    },
+    instead: 'Merge patterns of the table in functions/tables.ts; its consumer passes over what they let through.',
   },
   {
     counts: 'characters of such a pattern',
@@ -308,7 +308,7 @@ const ofApi: readonly Quota[] = [
   },
 ];
 
-/** Those of accounts are AWS's defaults, most of which AWS raises on request. */
+/** Quotas of accounts are AWS's defaults. It raises most of them on request. */
 export const quotas: readonly Quota[] = [...ofStack, ...ofMonitoring, ...ofFunctions, ...ofData, ...ofApi];
 
 interface Policy {
@@ -417,16 +417,14 @@ function greatestUse({ measure }: Quota, text: string): Use {
   return uses.reduce((greatest, use) => (use[1] > greatest[1] ? use : greatest), ['', 0]);
 }
 
-/** A line for each quota that the template breaks, or of which it leaves less than it should. */
+/** A line for each quota that the template breaks, or fills more than our own bound lets it. */
 export function findExcesses(text: string): string[] {
   return quotas.flatMap((quota) => {
-    const { counts, max, page, ours, harmless } = quota;
+    const { counts, max, page, ourMax = max, instead = '', harmless } = quota;
     const [name, amount] = greatestUse(quota, text);
-    if (amount <= (ours?.max ?? max) || harmless !== undefined) return [];
-    const ofOurs = ours === undefined ? '' : ` Our own bound is ${ours.max}. ${ours.before}`;
-    return [
-      `${counts}: ${amount} of ${max} (${name}), ${max - amount} left. https://docs.aws.amazon.com/${page}${ofOurs}`,
-    ];
+    if (amount <= ourMax || harmless !== undefined) return [];
+    const left = `${ourMax - amount} left${ourMax < max ? ` of our own ${ourMax}` : ''}`;
+    return [`${counts}: ${amount} of ${max} (${name}), ${left}. ${site}${page} ${instead}`.trimEnd()];
   });
 }
 
@@ -462,12 +460,12 @@ export async function quotaTable(): Promise<string> {
   const rows = quotas
     .map((quota) => ({ ...quota, amount: roundUp(greatestUse(quota, text)[1]) }))
     .sort((one, other) => other.amount / other.max - one.amount / one.max)
-    .map(({ counts, max, amount, page, ours, harmless }) => [
+    .map(({ counts, max, amount, page, ourMax, harmless }) => [
       counts,
       amount,
       max,
-      ours?.max.toLocaleString('en') ?? '',
-      `[${page.split('/')[0]}](https://docs.aws.amazon.com/${page})${harmless === undefined ? '' : `. ${harmless}`}`,
+      ourMax?.toLocaleString('en') ?? '',
+      `[${page.split('/')[0]}](${site}${page})${harmless === undefined ? '' : `. ${harmless}`}`,
     ]);
   return markdownTable(['', 'in use', 'AWS takes', 'our bound', 'source'], rows);
 }

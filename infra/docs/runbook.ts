@@ -56,7 +56,8 @@ function describeValue({ threshold, unit, periods = 1 }: AlarmDescription): stri
   const span = `${period.toMinutes()} minutes`;
   const during = periods === 1 ? span : `each of ${periods} successive periods of ${span}`;
   const seconds = { seconds: threshold, milliseconds: threshold / 1000 }[unit];
-  if (seconds === undefined) return `${threshold} ${threshold === 1 ? unit.replace(/s$/, '') : unit} in ${during}`;
+  if (seconds === undefined)
+    return `${threshold.toLocaleString('en')} ${threshold === 1 ? unit.replace(/s$/, '') : unit} in ${during}`;
   return periods === 1 ? describeSeconds(seconds) : `${describeSeconds(seconds)} in ${during}`;
 }
 

@@ -3,7 +3,7 @@
 import { queues } from '../../functions/queues.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { alarms } from '../stack/alarms.ts';
-import { openFunctions } from '../stack/stages.ts';
+import { tracedShare } from '../stack/sampling.ts';
 import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
 
 type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';
@@ -24,6 +24,7 @@ const prices = {
   metrics: { dollars: 0.3, per: 1, part: 'fixed', name: 'a metric of our own, a month', page: 'cloudwatch' },
   alarmMetrics: { dollars: 0.1, per: 1, part: 'fixed', name: 'a metric of an alarm, a month', page: 'cloudwatch' },
   keys: { dollars: 1, per: 1, part: 'fixed', name: 'KMS, a key, a month', page: 'kms' },
+  secretReads: { dollars: 0.05, per: 1e4, part: 'functions', name: 'Secrets Manager, calls', page: 'secrets-manager' },
   secrets: { dollars: 0.4, per: 1, part: 'fixed', name: 'a secret, a month', page: 'secrets-manager' },
   clients: { dollars: 6, per: 1, part: 'fixed', name: 'Cognito, a client for machines, a month', page: 'cognito' },
   tokens: { dollars: 2.25, per: 1_000, part: 'fixed', name: 'Cognito, tokens for machines', page: 'cognito' },
@@ -36,6 +37,7 @@ export function priceOf(name: keyof typeof prices): number {
 
 type Quantities = Partial<Record<keyof typeof prices, number>>;
 type Units = Pick<CallFigure, 'readUnits' | 'writeUnits' | 'depth'>;
+type Calls = readonly [count: number, units: Units];
 
 const million = 1e6;
 const monthSeconds = 30 * 24 * 3600;
@@ -45,24 +47,41 @@ function functionSeconds({ depth }: Pick<Units, 'depth'>): number {
   return (20 + 10 * depth) / 1000;
 }
 
-/** The share of calls that X-Ray records. Function and gateway log 2 kB of each call. */
-const tracedShare = 0.05;
+/** Function and gateway log 2 kB of each call. */
 const logGigabytesOfCall = 2e-6;
 
-/** Of calls of one function. */
+/** Of calls of one function, without traces. */
 function invocations(count: number, units: Units): Quantities {
   return {
     invocations: count,
     seconds: count * functionSeconds(units),
     readUnits: count * units.readUnits,
     writeUnits: count * units.writeUnits,
-    traces: count * tracedShare,
     logGigabytes: count * logGigabytesOfCall,
   };
 }
 
 function calls(count: number, units: Units): Quantities {
-  return { ...invocations(count, units), requests: count, sentGigabytes: count * 2e-6 };
+  return {
+    ...invocations(count, units),
+    requests: count,
+    sentGigabytes: count * 2e-6,
+    traces: count * tracedShare,
+  };
+}
+
+/**
+ * Traces of calls by queues, streams and the clock, which come evenly in a month: X-Ray records the
+ * first of each second, and a share of the others.
+ */
+export function tracesOfBackground(calls: number): number {
+  const first = Math.min(calls, monthSeconds);
+  return first + tracedShare * (calls - first);
+}
+
+function background(...all: readonly Calls[]): Quantities {
+  const calls = all.reduce((sum, [count]) => sum + count, 0);
+  return add(...all.map((each) => invocations(...each)), { traces: tracesOfBackground(calls) });
 }
 
 function add(...all: readonly Quantities[]): Quantities {
@@ -76,17 +95,19 @@ function add(...all: readonly Quantities[]): Quantities {
 }
 
 /**
- * Metrics that alarms watch: a sum over a table and its indexes has two for each of them, a share
- * two, that of throttles one for each open function.
+ * Metrics that alarms watch: a sum over a table and its indexes has two for each of them, the age
+ * of a queue and the share of slow calls two, that of environments three, throttles four.
  */
 export function countAlarmMetrics(): number {
   const indexes = Object.values<TableDescription>(tables).map((table) => Object.keys(table.indexes).length);
-  const further = indexes.reduce((sum, count) => sum + 1 + 2 * count, 0) + Object.keys(queues).length + 1;
-  return Object.keys(alarms).length + further + openFunctions.length;
+  const further = indexes.reduce((sum, count) => sum + 1 + 2 * count, 0) + Object.keys(queues).length + 1 + 2 + 3;
+  return Object.keys(alarms).length + further;
 }
 
 /** Lambda asks each queue from five places, each time for 20 s. */
 const pollsAMonth = Object.keys(queues).length * 5 * (monthSeconds / 20);
+/** While webhooks are sent, each of as many environments reads two keys a minute. */
+const keyReadsAMonth = queues.Webhooks.consumer.concurrency * 2 * (monthSeconds / 60);
 const minutesAMonth = monthSeconds / 60;
 const jobsOfBatch = 4;
 
@@ -106,22 +127,23 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   // Each is noted every 30 s.
   const notes = { writeUnits: monthSeconds / 30 };
   const idle = (pause: number) => add(calls(monthSeconds / pause, device('claim, nothing there')), notes);
-  const events = (count: number, units: Units) => add(invocations(count, units), { messages: 3 * count });
+  const events = (...all: readonly Calls[]) =>
+    add(background(...all), { messages: 3 * all.reduce((sum, [count]) => sum + count, 0) });
   const jobs = million * jobsOfBatch;
   return {
     'at rest, a month': add(
       { clients: 1, tokens: 60, keys: 1, secrets: 1, metrics: 1, alarmMetrics: countAlarmMetrics() },
       { messages: pollsAMonth },
-      invocations(2 * minutesAMonth, { readUnits: 1, writeUnits: 0, depth: 2 }),
+      background([2 * minutesAMonth, { readUnits: 1, writeUnits: 0, depth: 2 }]),
     ),
     'a worker that waits, a month, asking every 20 s': idle(20),
     'the same, asking every 3 s': idle(3),
     'a million lists, the cheapest of 100 rows': listed(find(lists, 'unfiltered, first page')),
     'a million lists, the most expensive': listed(onePage.at(-1)!),
-    'a million batches of 4 jobs, by events': add(
-      events(million, event('batch with 4 jobs')),
-      events(million, event('status and start of one of the newest 16 batch')),
-      events(2 * jobs, event('status and start of one of the newest 16 job')),
+    'a million batches of 4 jobs, by events': events(
+      [million, event('batch with 4 jobs')],
+      [million, event('status and start of one of the newest 16 batch')],
+      [2 * jobs, event('status and start of one of the newest 16 job')],
     ),
     'a million batches of 4 jobs, by users and machines': add(
       calls(million, endpoint('createBatch, 4 jobs')),
@@ -135,9 +157,12 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
     ),
     'ten million statuses': calls(10 * million, endpoint('getBatchStatus')),
     'a million webhooks, each alone in its call, answered within 200 ms': add(
-      // What was sent is counted for user and host, and shown to the user with nine others: 3 KB.
-      invocations(million, { readUnits: 1, writeUnits: 5, depth: 20 }),
-      invocations(million, { readUnits: 1, writeUnits: 0, depth: 1 }),
+      background(
+        // What was sent is counted for user and host, and shown to the user with nine others: 3 KB.
+        [million, { readUnits: 1, writeUnits: 5, depth: 20 }],
+        [million, { readUnits: 1, writeUnits: 0, depth: 1 }],
+      ),
+      { secretReads: keyReadsAMonth },
       { messages: 3 * million, downloads: million },
     ),
   };

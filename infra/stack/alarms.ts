@@ -5,7 +5,7 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type QueueName, queues } from '../../functions/queues.ts';
 import { type StreamConsumerName, type TableName, tables } from '../../functions/tables.ts';
 import { capitalize } from './service-function.ts';
-import { streamConsumers, type WatchedMetrics } from './watched-metrics.ts';
+import { period, scarceShare, streamConsumers, type WatchedMetrics } from './watched-metrics.ts';
 
 /**
  * A log: the gateway's access log and its log of its own errors; one of each kind of functions:
@@ -47,6 +47,15 @@ const failedCalls = (...fields: readonly string[]) =>
 | fields @timestamp, ${fields.join(', ')}
 | sort @timestamp desc
 | limit 50`;
+
+/** The time of the functions, by caller and route. */
+const callsByRoute = `filter ispresent(integrationLatency)
+| stats sum(integrationLatency) / 1000 as seconds, count(*) as calls by userId, route
+| sort seconds desc
+| limit 50`;
+
+/** Calls of all callers together that a person should know about. */
+export const alarmingCallsPerSecond = 100;
 
 const answers: Alarms = {
   ServerErrors: {
@@ -100,16 +109,36 @@ const answers: Alarms = {
     },
   },
   LambdaThrottles: {
-    metric: ({ lambdaThrottles }) => lambdaThrottles,
+    metric: (metrics) => metrics.scarceThrottles,
     threshold: 1,
     unit: 'throttled calls',
     meaning:
-      'Lambda throttles functions of this account: requests get 500, events wait. Functions that callers without a token can start are not counted.',
-    remedy: 'Ask AWS for more concurrency, or find the function that uses it up.',
+      'Lambda throttles functions, and hardly any environment is left that the account has not reserved: requests get 500, events wait. Functions that have environments of their own may be throttled at any time; that alone does not count.',
+    remedy: 'As for `LambdaConcurrency`.',
+    folder: 'LambdaConcurrency',
+    queries: { gateway: callsByRoute },
+  },
+  LambdaConcurrency: {
+    metric: (metrics) => metrics.unreservedShare,
+    threshold: scarceShare,
+    unit: 'environments of a hundred',
+    periods: 2,
+    meaning: 'The functions of the account have hardly any environment left, apart from reserved ones.',
+    remedy:
+      'The query `gateway` shows which users take the most time. One user: see `Calls`. A function of another stack: reserve some for it, which bounds it. Otherwise ask AWS for more: `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 2000`.',
+    queries: { gateway: callsByRoute },
+  },
+  Calls: {
+    metric: ({ requests }) => requests,
+    threshold: alarmingCallsPerSecond * period.toSeconds(),
+    unit: 'calls',
+    meaning: `The API gets ${alarmingCallsPerSecond} calls a second. docs/guides/operating.md says what they may cost.`,
+    remedy:
+      'The query `gateway` shows who calls, from where and what. A user: disable the account at the issuer (tokens are valid for up to an hour). Anyone: give each caller a rate of its own, by a web ACL (docs/guides/operating.md). If this is usual, raise `alarmingCallsPerSecond` in `infra/stack/alarms.ts`.',
     queries: {
-      gateway: `filter status like /^5/
-| stats count(*) as answers by bin(1m) as minute, route
-| sort answers desc`,
+      gateway: `stats count(*) as calls, latest(@timestamp) as last by userId, ip, route
+| sort calls desc
+| limit 50`,
     },
   },
 };
@@ -205,8 +234,11 @@ const schedules: Alarms = {
     metric: ({ scheduleErrors }) => scheduleErrors.measureQueues,
     threshold: 3,
     unit: 'errors',
-    meaning: 'The queues of devices cannot be measured, so `UnclaimedWork` may miss something.',
-    remedy: 'The query `schedules` shows why.',
+    isBreachingWithoutData: true,
+    meaning:
+      'The queues of devices cannot be measured, or are not measured at all, so `UnclaimedWork` may miss something. The function should run every minute.',
+    remedy:
+      'In the first minutes of the first deployment, before the first run, ignore it. The query `schedules` shows why it fails. If it does not run: look at the rule `SchedulesEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
     queries: {
       schedules: failedCalls(
         'device_type',

@@ -20,6 +20,7 @@ import { apiBody } from './api-body.ts';
 import { type CustomDomain, createCustomDomain, tls } from './custom-domain.ts';
 import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
 import { createLog } from './logs.ts';
+import { sampleRequests } from './sampling.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
 
@@ -94,7 +95,8 @@ export class Api extends Construct {
     this.accessLog = createLog(this, 'AccessLog', settings);
     this.restApi = createRestApi(this, settings);
     this.errorLog = createErrorLog(this, this.restApi, settings);
-    const { region, urlSuffix } = Stack.of(this);
+    const { region, stackName, urlSuffix } = Stack.of(this);
+    sampleRequests(this, { apiName: stackName, stageName });
     this.domainTarget = domain && createCustomDomain(this, domain, { restApi: this.restApi, basePath: stageName });
     const host = domain?.name ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}`;
     this.url = `https://${host}/${stageName}`;

@@ -10,7 +10,6 @@ import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
 import type { Schedules } from './schedules.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { openFunctions } from './stages.ts';
 import type { Storage } from './storage.ts';
 import type { WebhookKey } from './webhook-key.ts';
 
@@ -37,19 +36,39 @@ export const period = Duration.minutes(5);
 const sum = { statistic: Stats.SUM, period };
 const maximum = { statistic: Stats.MAXIMUM, period };
 
-const allLambdaThrottles = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum });
+/** Of the whole account and region: all functions share its concurrency. */
+const ofLambda = {
+  throttles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
+  errors: new Metric({ namespace: 'AWS/Lambda', metricName: 'Errors', ...sum }),
+};
+const concurrency = {
+  used: new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', ...maximum }),
+  unreserved: new Metric({ namespace: 'AWS/Lambda', metricName: 'UnreservedConcurrentExecutions', ...maximum }),
+  claimed: new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', ...maximum }),
+};
 
-/** Otherwise anyone could make the alarm go off, and keep it there. */
-function withoutOpenFunctions(all: Metric, { functions }: Api): IMetric {
-  const ofOpen = openFunctions.map((name, at) => [`open${at}`, functions[name].metricThrottles(sum)] as const);
-  const filled = ofOpen.map(([name]) => `FILL(${name}, 0)`);
-  return new MathExpression({
-    label: 'throttled',
-    expression: `all - ${filled.join(' - ')}`,
-    usingMetrics: { all, ...Object.fromEntries(ofOpen) },
-    period,
-  });
-}
+/**
+ * How many of a hundred environments are in use, of all that are not reserved: what is claimed is
+ * what is reserved and the unreserved that are in use. CloudWatch knows the account's quota by the
+ * metric of the environments in use
+ * (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-concurrency.html).
+ */
+const unreservedShare = '100 * unreserved / (SERVICE_QUOTA(used) - claimed + unreserved)';
+
+/** Of a hundred environments that are not reserved: then other calls may find none. */
+export const scarceShare = 80;
+
+/**
+ * Throttled calls while the account has hardly any environment left. A function that has its own
+ * may be throttled at any time. Some of them anyone can start: if they counted, anyone could make
+ * the alarm go off, and keep it there.
+ */
+const scarceThrottles = new MathExpression({
+  label: 'throttled',
+  expression: `IF(${unreservedShare} >= ${scarceShare}, throttles, 0)`,
+  usingMetrics: { throttles: ofLambda.throttles, ...concurrency },
+  period,
+});
 
 /**
  * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take
@@ -74,10 +93,15 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     readUnits: Object.entries({ listBatches: api.functions.listBatches, listJobs: api.functions.listJobs }).map(
       ([label, of]) => readField({ of, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
     ),
-    // Of the whole account and region: all functions share its concurrency.
-    allLambdaThrottles,
-    lambdaThrottles: withoutOpenFunctions(allLambdaThrottles, api),
-    lambdaErrors: new Metric({ namespace: 'AWS/Lambda', metricName: 'Errors', ...sum }),
+    lambdaErrors: ofLambda.errors,
+    allLambdaThrottles: ofLambda.throttles,
+    scarceThrottles,
+    unreservedShare: new MathExpression({
+      label: 'of a hundred environments',
+      expression: unreservedShare,
+      usingMetrics: concurrency,
+      period,
+    }),
     devices: watchDevices(api, schedules),
     scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors(sum)),
     consumerErrors: mapValues(consumers.functions, (consumer) => consumer.metricErrors(sum)),
@@ -218,8 +242,7 @@ function measureAge(ofQueue: Metric, consumer: { of: ServiceFunction; name: Queu
 }
 
 /**
- * Reads and writes of a table and its indexes that DynamoDB throttled. An alarm's expression may
- * have ten metrics.
+ * Reads and writes of a table and its indexes that DynamoDB throttled.
  */
 function countThrottles(table: Table, { indexes }: TableDescription): IMetric {
   const TableName = table.tableName;

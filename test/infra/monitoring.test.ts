@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
-import { type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
 import { alarms as described } from '../../infra/stack/alarms.ts';
@@ -12,14 +11,11 @@ const alarm = (name: string) => one('AWS::CloudWatch::Alarm', `Monitoring/${name
 
 type Row = readonly [name: string, metric: string, threshold: number, periods: number];
 
-/** Functions that callers without a valid token can start. */
-const open = [
-  'Authorizer',
-  'MethodNotAllowed',
-  ...Object.entries<Route>(routes).flatMap(([name, route]) =>
-    route.public === true ? [`${name[0]!.toUpperCase()}${name.slice(1)}`] : [],
-  ),
-];
+/** Environments in use of a hundred that are not reserved. */
+const share = '100 * unreserved / (SERVICE_QUOTA(used) - claimed + unreserved)';
+const concurrency = ['ConcurrentExecutions', 'UnreservedConcurrentExecutions', 'ClaimedAccountConcurrency']
+  .map((name) => `Maximum of AWS/Lambda ${name}`)
+  .join(', ');
 
 /** Name, metric, threshold, and periods of five minutes. */
 const alarms: readonly Row[] = [
@@ -33,12 +29,9 @@ const alarms: readonly Row[] = [
   ['DatabaseBusy', 'Sum of QuantumBatchApi-dev DatabaseBusy', 20, 1],
   ['AuthorizerErrors', 'Sum of QuantumBatchApi-dev AuthorizerFailures', 1, 1],
   ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
-  [
-    'LambdaThrottles',
-    `all${open.map((_, at) => ` - FILL(open${at}, 0)`).join('')}: ${['all', ...open].map(() => 'Sum of AWS/Lambda Throttles').join(', ')}`,
-    1,
-    1,
-  ],
+  ['LambdaThrottles', `IF(${share} >= 80, throttles, 0): Sum of AWS/Lambda Throttles, ${concurrency}`, 1, 1],
+  ['LambdaConcurrency', `${share}: ${concurrency}`, 80, 2],
+  ['Calls', 'SampleCount of AWS/ApiGateway Count', 30_000, 1],
   ['UnclaimedWork', 'Minimum of QuantumBatchApi-dev UnclaimedDevices', 1, 3],
   ['LeasesLost', 'Sum of QuantumBatchApi-dev AllLeasesLost', 2, 2],
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
@@ -88,6 +81,9 @@ function describeMetric({ Metrics, Namespace, MetricName, Statistic, ExtendedSta
   return `${Metrics.find(({ Expression }) => Expression !== undefined)?.Expression}: ${parts.join(', ')}`;
 }
 
+/** Of functions that the clock calls every minute. */
+const everyMinute = ['MeasureQueuesErrors', 'WebhookKeyErrors'];
+
 describe('the alarms', () => {
   it('go off at these values of these metrics', () => {
     const watched = alarms.map(([name]) => {
@@ -99,7 +95,7 @@ describe('the alarms', () => {
       expect(properties, name).toMatchObject({
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',
         // A function that does not run has no value.
-        TreatMissingData: name === 'WebhookKeyErrors' ? 'breaching' : 'notBreaching',
+        TreatMissingData: everyMinute.includes(name) ? 'breaching' : 'notBreaching',
       });
       return [name, describeMetric(properties), properties.Threshold, properties.EvaluationPeriods];
     });
@@ -147,12 +143,13 @@ describe('the alarms', () => {
     expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
   });
 
-  it('on Lambda watch the whole account, whose concurrency all functions share, but not what anyone can start', () => {
-    const watched = alarm('LambdaThrottles').Metrics.flatMap(
-      ({ Id, MetricStat }: { Id: string; MetricStat?: { Metric: { Dimensions?: { Value: unknown }[] } } }) =>
-        MetricStat === undefined ? [] : [[Id, MetricStat.Metric.Dimensions?.map(({ Value }) => readable(Value))]],
-    );
-    expect(watched).toEqual([['all', undefined], ...open.map((name, at) => [`open${at}`, [`Api/${name}`]])]);
+  it('on Lambda watch the whole account, whose concurrency all functions share', () => {
+    for (const name of ['LambdaThrottles', 'LambdaConcurrency']) {
+      const stats = alarm(name).Metrics.flatMap(
+        ({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat ?? [],
+      );
+      for (const { Metric } of stats) expect(Metric, name).not.toHaveProperty('Dimensions');
+    }
   });
 });
 

@@ -28,7 +28,9 @@ describe('a template with too much', () => {
 
   it('is reported by the quota, what exceeds it, what is left and its source', () => {
     expect(findExcesses(JSON.stringify({ Resources: { Alarm: alarm, ...rules } }))).toEqual([
-      expect.stringMatching(/^resources: 351 of 500 \(the template\), 149 left\. https:.* Our own bound is 350\. /),
+      expect.stringMatching(
+        /^resources: 351 of 500 \(the template\), -1 left of our own 350\. https:.* An endpoint needs 2/,
+      ),
       expect.stringMatching(/^rules of an event bus: 350 of 100 \(the template\), -250 left\. https:/),
       expect.stringMatching(/^metrics of an alarm: 11 of 10 \(Alarm\), -1 left\. https:/),
     ]);

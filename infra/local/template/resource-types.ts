@@ -82,6 +82,7 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
     };
   },
   'AWS::SQS::QueuePolicy': nameOnly,
+  'AWS::XRay::SamplingRule': nameOnly,
 };
 
 function nameOnly(name: string): ResourceIdentity {

@@ -10,6 +10,7 @@ import { beforeChecks } from '../../../infra/acceptance/before.ts';
 import { checkThrottles } from '../../../infra/acceptance/many-jobs.ts';
 import {
   checkDrift,
+  checkQuotaAlarms,
   checkRecursion,
   checkRestApi,
   checkStarts,
@@ -41,6 +42,11 @@ const template = {
     },
     DeliverWebhooks: { Type: 'AWS::Lambda::Function', Properties: { RecursiveLoop: 'Allow' } },
     Log: { Type: 'AWS::Logs::LogGroup' },
+    Scarce: {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: { Metrics: [{ Id: 'share', Expression: '100 * used / SERVICE_QUOTA(used)' }] },
+    },
+    Calls: { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Count' } },
   },
 };
 
@@ -240,6 +246,23 @@ describe('starts of functions', () => {
     expect(await check([event(310.5), event(402)])).toBe('2 starts, the longest 402 ms');
     await expect(check([event(310.5), event(2_000)])).rejects.toThrow('took 2000 ms');
     await expect(check([])).rejects.toThrow('No start is in the log.');
+  });
+});
+
+describe('alarms that ask for a quota', () => {
+  it('have a value, once Lambda has measured one', async () => {
+    const asked: unknown[] = [];
+    const found = checkQuotaAlarms(
+      acceptanceWith({
+        'cloudwatch get-metric-data': ([, queries]) => {
+          asked.push(JSON.parse(queries!));
+          return { MetricDataResults: [{ Id: 'share', Values: asked.length === 1 ? [] : [3.5, 2] }] };
+        },
+      }),
+    );
+    expect(await found).toBe('Scarce 3.5');
+    const { Metrics } = template.Resources.Scarce.Properties;
+    expect(asked).toEqual([Metrics, Metrics]);
   });
 });
 

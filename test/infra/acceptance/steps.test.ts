@@ -29,6 +29,7 @@ const onlyOnAws = [
   'read back: TLS 1.1 is refused, TLS 1.2 is not',
   'read back: functions on a queue’s circle are allowed it, all others are not',
   'read back: functions start in less than 2 s',
+  'read back: alarms that ask for a quota of the account have values',
   'many jobs: tables that were written to are hardly throttled',
   'rotation: the public key changes, and the former one is kept',
   'remove: nothing of before can bring them back',
