@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { deviceAccount } from '../issuer/accounts.ts';
 import type { Issuer } from '../issuer/issuer.ts';
 import specs from './device-specs.json' with { type: 'json' };
@@ -17,10 +18,14 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
   );
 }
 
-/** On a busy machine a function may start too late for its first calls: machines repeat them. */
+/** Calls go on for so long that the authorizer has asked several times for the issuer's keys. */
+const maxAttempts = 30;
+
+/** On a busy machine functions start too late, and so does the issuer: machines repeat their calls. */
 async function announce(url: string, request: RequestInit): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(url, request);
-    if (response.status < 500 || attempt === 5) return response;
+    if (response.status < 500 || attempt === maxAttempts) return response;
+    await wait(2_000);
   }
 }
