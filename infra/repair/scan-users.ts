@@ -16,8 +16,8 @@ export interface UserScan {
 }
 
 /**
- * Finds every user who has any item, in no order. Reads the keys of all three tables, four segments
- * at a time. After each page it adds the new users to `scan` and calls `onPage`.
+ * Finds every user who has any item, in no order. Reads all three tables, strongly consistent, four
+ * segments at a time. After each page it adds the new users to `scan` and calls `onPage`.
  */
 export async function scanUsers(
   { client, tables }: Db<(typeof scanned)[number]>,
@@ -33,6 +33,7 @@ export async function scanUsers(
         new ScanCommand({
           TableName: tables[table],
           ProjectionExpression: 'user_id',
+          ConsistentRead: true,
           Segment: segment,
           TotalSegments: segments,
           ...(start !== undefined && { ExclusiveStartKey: start }),

@@ -497,6 +497,7 @@ describe('scanUsers', () => {
     }
     let pages = 0;
     const paging = interceptedClient(client, (call) => {
+      expect(call.input.ConsistentRead).toBe(true);
       Object.assign(call.input, { Limit: 1 });
       return call.send();
     });
