@@ -33,6 +33,7 @@ const longest = [
   'test/integration/get-full-results.test.ts',
   'test/integration/pauses.test.ts',
   'test/integration/erase-batch.test.ts',
+  'test/integration/lagging-indexes.test.ts',
   'test/integration/leases.test.ts',
   'test/e2e/snippets.test.ts',
   'test/integration/limit-checks.test.ts',

@@ -129,13 +129,13 @@ export const lifecycleEvents = {
   Recovery: ['SendMessage'],
 } as const;
 
-/** For functions that give leases up. */
+/** For functions that give leases up. Jobs that an index lacks are found by the columns. */
 export const releases = {
   ...{ Sequences: [], DeviceQueue: [] },
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
-  Columns: columnWrites,
+  Columns: ['GetItem', ...columnWrites],
   ...counting,
 } as const;
 

@@ -75,6 +75,7 @@ export function isRunnable({ status }: { readonly status: JobStatusName }): bool
 
 export const finalBatchStatuses = batchStatusNames.filter(isFinalBatchStatus);
 export const finalJobStatuses = jobStatusNames.filter((status) => isFinalJob({ status }));
+export const runnableJobStatuses = jobStatusNames.filter((status) => isRunnable({ status }));
 
 /** What a batch that gets this status makes of its jobs that have not ended; null: nothing. */
 export function endOfJobs(status: BatchStatusName): { readonly errors: readonly string[] } | null {

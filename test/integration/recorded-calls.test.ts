@@ -57,10 +57,18 @@ const db = testDb(client, names);
 const calls = new Set<string>();
 beforeEach(forgetCalls);
 
+/** For functions that read what an index lacks in another way. */
+let isIndexBehind = false;
+beforeEach(() => {
+  isIndexBehind = false;
+});
+
 const recorder = await startPassingServer(dynamodbEndpoint, async ({ headers, body }, pass, answer) => {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
-  for (const call of callsOf(operation, JSON.parse(body.toString()))) calls.add(call);
-  answer(await pass());
+  const request = JSON.parse(body.toString());
+  for (const call of callsOf(operation, request)) calls.add(call);
+  const knowsNothing = request.IndexName === 'by_batch' && isIndexBehind;
+  answer(knowsNothing ? { status: 200, headers: {}, body: Buffer.from('{"Items":[]}') } : await pass());
 });
 const sink = await startMessageSink();
 const secrets = await startSecrets(client, names);
@@ -392,6 +400,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield await limitedSubject('deleteLimits');
   },
   async *claimBatch() {
+    isIndexBehind = true;
     const device_type = 'RECORDED';
     const user = 'auth0|owner of recorded batches';
     await loadProjects(user);
@@ -417,6 +426,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield request(first, { bytes: 2, sha256: 'a'.repeat(64) });
   },
   async *reportJob() {
+    isIndexBehind = true;
     const { user, lease, first, others, request } = await leased('reportJob', { jobs: 2 });
     await results.put(await worker.uploadKey(lease, first, 'a'.repeat(64)), {});
     await makeOld(user);
@@ -426,6 +436,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* heldForLong('reportJob for long');
   },
   async *nextJob() {
+    isIndexBehind = true;
     const { user, batch, lease, first, request } = await leased('nextJob', { open: true });
     await worker.report(lease, first);
     await makeOld(user);
@@ -439,6 +450,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* heldForLong('nextJob for long');
   },
   async *releaseLease() {
+    isIndexBehind = true;
     const { user, first, request } = await leased('releaseLease', {});
     await makeOld(user);
     yield request(first);
@@ -663,6 +675,7 @@ describe('measureQueues', () => {
       await makeOld(user);
     }
     forgetCalls();
+    isIndexBehind = true;
     await handler({}, lambdaContext());
     expectCalls(otherFunctions.measureQueues.uses);
   });

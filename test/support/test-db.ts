@@ -8,6 +8,8 @@ import type { TableName, TableNames } from '../../functions/tables.ts';
 interface TestDbOptions {
   /** Milliseconds since 1970; by default the machine's. */
   readonly now?: (() => number) | undefined;
+  /** By default, what sleeps, sleeps. */
+  readonly sleep?: Clock['sleep'] | undefined;
   readonly formats?: OwnerFormats | undefined;
 }
 
@@ -20,7 +22,7 @@ export function patientClock(now: () => number = () => Date.now()): Clock {
 export function testDb<Named extends TableName>(
   client: DynamoDBDocumentClient,
   tables: TableNames<Named>,
-  { now, formats }: TestDbOptions = {},
+  { now, sleep, formats }: TestDbOptions = {},
 ): Db<Named> {
-  return { client, tables, clock: patientClock(now), formats };
+  return { client, tables, clock: { ...patientClock(now), ...(sleep && { sleep }) }, formats };
 }

@@ -26,6 +26,7 @@ import { type DeviceSettings, deviceClockKey, type QueueItem } from '../../funct
 import { getBatch } from '../../functions/data/rows/batches.ts';
 import { getJob } from '../../functions/data/rows/jobs.ts';
 import { showDevice } from '../../functions/data/rows/show-device.ts';
+import type { Clock } from '../../functions/runtime/clock.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { DeviceSettingsRequest } from '../../functions/schemas/device.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';
@@ -46,10 +47,10 @@ export interface Wanted {
 export function workerStack(
   client: DynamoDBDocumentClient,
   names: TableNames,
-  clock: { now: number },
+  clock: { now: number; readonly sleep?: Clock['sleep'] },
   bucket: ResultsBucket = allResults,
 ) {
-  const db = testDb(client, names, { now: () => clock.now });
+  const db = testDb(client, names, { now: () => clock.now, sleep: clock.sleep });
   const claims = { queue_priority: 'MEDIUM' } as const;
   const stack = {
     db,

@@ -23,7 +23,8 @@ const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: tru
  *
  * Named jobs are read by their ids, strongly consistent. Otherwise an index is read. If it lags
  * behind the batch's own counts, the jobs are read again by their ids. So the results of every job
- * that was seen to be DONE are found.
+ * that was seen to be DONE are found, unless an event brings them for a job that was DONE before:
+ * these are found once the index has them.
  *
  * Read units: 1 for the batch, and 1 for each named job. Without names, 0.1 for each KB of its jobs
  * and, if the index lags, 1 for each job.

@@ -60,6 +60,7 @@ interface Search {
  * Once the operator's call has its answer, no batch is handed out.
  *
  * - Skips leased batches; takes over batches whose lease ran out.
+ * - Begins a batch as soon as its creation has its answer: no index delays it.
  * - A job becomes ERROR after three lost workers, or ten claims without a call. An open batch
  *   becomes TIMED_OUT after two idle minutes.
  * - A repeated claim gets another batch: two workers of one name must not have the same.
@@ -196,7 +197,7 @@ async function begin(db: LifecycleDb, item: QueueItem): Promise<Claim | NoBatch 
   const batchId = batchIdOfKey(item.key);
   addToRequestLog({ batch_id: batchId, fence: item.fence });
   const [progress, sequence_builder] = await Promise.all([
-    advance(db, lease, item.place, true),
+    advance(db, lease, { from: item.place, isClaim: true }),
     getSequence(db, item.user_id, batchId),
   ]);
   switch (progress.kind) {

@@ -2,10 +2,10 @@
 
 import { JobRow } from '../../schemas/job.ts';
 import type { LeasedJob, LeaseReference, NextJob } from '../../schemas/lease.ts';
-import { isRunnable } from '../../statuses.ts';
+import { isRunnable, runnableJobStatuses } from '../../statuses.ts';
 import { parseStoredObject } from '../../values/json-text.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { getRow, queryFirstPage } from '../dynamodb/reads.ts';
+import { getRow, type KeyRange, queryFirst } from '../dynamodb/reads.ts';
 import type { CommitContext } from '../lifecycle/commit-changes.ts';
 import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { Change, Draft } from '../lifecycle/draft.ts';
@@ -19,6 +19,7 @@ import {
   startJob,
 } from '../lifecycle/run-jobs.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
+import { listJobIds } from '../rows/jobs.ts';
 import { getSequence } from '../rows/sequences.ts';
 
 /** Seconds after which a worker asks again for a further job of an open batch. */
@@ -27,14 +28,8 @@ const nextAgainSeconds = 2;
 /** How long an open batch that lost its device while it waited is left alone. */
 export const idleAgainMilliseconds = 5_000;
 
-/** How often the index is asked for a job that it may not have yet, or that is further on. */
+/** How often a job is looked for, while other calls end each that is found. */
 const maxSearches = 5;
-
-/**
- * A search stops after this number of pages of ended jobs, up to 1 MB each. The next one goes on
- * there.
- */
-const maxPagesInSearch = 20;
 
 /** The answer to a worker whose batch has ended. */
 export const ended: NextJob = { job: null, done: true, retry_after: null };
@@ -49,59 +44,86 @@ export async function getJobRow(
   return found?.batch_id === batchIdOfKey(key) ? found : undefined;
 }
 
+type Found = Pick<LeasedRequest, 'jobIds' | 'from'>;
+
 /**
- * The ids of the first unfinished jobs from this place on, two at most, as an index has them; and
- * the place of the first, or the one where the search ended. Places have no gaps. If the index has
- * one, it lags: jobs behind the gap are not among the first.
+ * Finds the first jobs of a lease's batch that can run from a place on, two at most, and a place
+ * before which none can. It may miss jobs when it is first asked, and never after that.
  */
-export async function findJobs(
-  db: Db<'Jobs'>,
-  { userId, key }: LeaseReference,
-  start: number,
-): Promise<Pick<LeasedRequest, 'jobIds' | 'from'>> {
-  const found: { readonly id: string; readonly place: number }[] = [];
-  let place = start;
-  const result = () => ({ jobIds: found.slice(0, 2).map(({ id }) => id), from: found[0]?.place ?? place });
-  for (let pages = 1; ; pages++) {
-    const { items, more } = await queryFirstPage(db, {
-      table: 'Jobs',
-      index: 'by_batch',
-      partition: { user_id: userId, batch_id: batchIdOfKey(key) },
-      sortKey: 'creation_order',
-      range: { between: [place, Number.MAX_SAFE_INTEGER] },
-      consistent: false,
-      attributes: ['id', 'creation_order', 'status'],
-      pageLimit: pages === 1 ? 4 : 100,
-    });
-    for (const { id, creation_order, status } of items) {
-      if (creation_order !== place) return result();
-      if (isRunnable({ status })) found.push({ id: String(id), place });
-      place += 1;
-    }
-    if (!more || found.length > 0 || pages > maxPagesInSearch) return result();
-  }
+export type FindJobs = (place: number) => Promise<Found>;
+
+/**
+ * First by an index, for half a read unit. It may lag, or have many ended jobs before the first
+ * that can run, so what it says is never relied on: the change reads the jobs themselves, and if
+ * the batch counts one that can run and was not found, it asks again. Then the columns answer,
+ * which never lag: two calls and some 6 read units more (see listJobIds).
+ */
+export function jobFinder(db: LifecycleDb, lease: LeaseReference): FindJobs {
+  let find = findByIndex;
+  return (place) => {
+    const found = find(db, lease, place);
+    find = findByColumns;
+    return found;
+  };
+}
+
+/** Places have no gaps. If the index has one, it lags: jobs behind the gap are not the first. */
+async function findByIndex(db: LifecycleDb, { userId, key }: LeaseReference, start: number): Promise<Found> {
+  const range: KeyRange<'Jobs'> = {
+    table: 'Jobs',
+    index: 'by_batch',
+    partition: { user_id: userId, batch_id: batchIdOfKey(key) },
+    sortKey: 'creation_order',
+    range: { between: [start, Number.MAX_SAFE_INTEGER] },
+    consistent: false,
+    attributes: ['id', 'creation_order', 'status'],
+  };
+  const items = await queryFirst(db, range, 4);
+  const gap = items.findIndex(({ creation_order }, at) => creation_order !== start + at);
+  const known = gap < 0 ? items : items.slice(0, gap);
+  const jobs = known.filter(({ status }) => isRunnable({ status }));
+  return { jobIds: jobs.slice(0, 2).map(({ id }) => id), from: jobs[0]?.creation_order ?? start + known.length };
+}
+
+async function findByColumns(db: LifecycleDb, { userId, key }: LeaseReference, from: number): Promise<Found> {
+  const of = { userId, batchId: batchIdOfKey(key) };
+  return { jobIds: await listJobIds(db, of, { status: runnableJobStatuses, limit: 2 }), from };
 }
 
 /** Commits the change, and returns what the device does next. */
 export async function commitLeased(
   db: LifecycleDb,
   { lease, shotsOf }: { readonly lease: LeaseReference } & Pick<CommitContext, 'shotsOf'>,
-  change: Change,
+  plan: () => Promise<Change>,
 ): Promise<Progress> {
-  const { last } = await commitTask(db, { userId: lease.userId, shotsOf }, { changes: [change] });
+  const changes = async () => [await plan()];
+  const { last } = await commitTask(db, { userId: lease.userId, shotsOf }, { changes });
   return progressOf(last as Draft, lease);
 }
 
+/** From where on a job is to start, and how it is found. */
+interface Advance {
+  readonly from: number;
+  readonly find?: FindJobs;
+  readonly isClaim?: true;
+}
+
 /**
- * Starts the first unfinished job from this place on. If the index does not have it yet, the index
- * is asked again.
+ * Starts the first unfinished job from this place on, as soon as the call that creates it has its
+ * answer: no index delays it.
  */
-export async function advance(db: LifecycleDb, lease: LeaseReference, from: number, isClaim?: true): Promise<Progress> {
+export async function advance(
+  db: LifecycleDb,
+  lease: LeaseReference,
+  { from, find = jobFinder(db, lease), isClaim }: Advance,
+): Promise<Progress> {
   let progress: Progress = { kind: 'search', place: from };
   for (let searches = 1; searches <= maxSearches && progress.kind === 'search'; searches++) {
-    if (searches > 2) await db.clock.sleep(50 * 2 ** searches);
-    const found = await findJobs(db, lease, progress.place);
-    progress = await commitLeased(db, { lease }, startJob({ lease, now: db.clock.now(), isClaim, ...found }));
+    const { place } = progress;
+    progress = await commitLeased(db, { lease }, async () => {
+      const found = await find(place);
+      return startJob({ lease, now: db.clock.now(), isClaim, ...found });
+    });
   }
   return progress;
 }
@@ -111,8 +133,9 @@ export async function advance(db: LifecycleDb, lease: LeaseReference, from: numb
  * LeaseLost.
  */
 export async function giveUpLease(db: LifecycleDb, lease: LeaseReference, place: number, end: LeaseEnd): Promise<void> {
+  const find = jobFinder(db, lease);
   const changes = async () => {
-    const found = await findJobs(db, lease, place);
+    const found = await find(place);
     return [releaseBatch({ lease, now: db.clock.now(), ...found }, end)];
   };
   await commitTask(db, { userId: lease.userId }, { changes });

@@ -46,7 +46,7 @@ export async function nextJob(db: LifecycleDb, lease: LeaseReference): Promise<N
 }
 
 async function startNext(db: LifecycleDb, lease: LeaseReference, item: QueueItem): Promise<NextJob> {
-  const progress = await advance(db, lease, item.place);
+  const progress = await advance(db, lease, { from: item.place });
   const now = db.clock.now();
   if (
     progress.kind === 'waits' &&

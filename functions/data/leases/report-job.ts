@@ -14,7 +14,7 @@ import { getLeased, renewLease, wasGivenUp } from '../queue/lease-items.ts';
 import { noteWorker } from '../queue/queue.ts';
 import { leaseLost, type QueueItem } from '../queue/queue-item.ts';
 import { countShots } from './count-shots.ts';
-import { advance, commitLeased, ended, findJobs, getJobRow, nextJobOf } from './leased-jobs.ts';
+import { advance, commitLeased, ended, getJobRow, jobFinder, nextJobOf } from './leased-jobs.ts';
 
 /**
  * The key under which a job's results of this SHA-256 are uploaded. Until another link is asked
@@ -86,11 +86,13 @@ async function endJob(
     ...(errors !== null && { errors }),
     ...(results_key !== undefined && { results_key }),
   };
-  const found = await findJobs(db, lease, item.place);
-  const request = { lease, now: db.clock.now(), ...found };
+  const find = jobFinder(db, lease);
   const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
-  const progress = await commitLeased(db, { lease, shotsOf }, reportChange(request, { jobId, update }));
-  const next = progress.kind === 'search' ? await advance(db, lease, progress.place) : progress;
+  const progress = await commitLeased(db, { lease, shotsOf }, async () => {
+    const found = await find(item.place);
+    return reportChange({ lease, now: db.clock.now(), ...found }, { jobId, update });
+  });
+  const next = progress.kind === 'search' ? await advance(db, lease, { from: progress.place, find }) : progress;
   const [answer] = await Promise.all([nextJobOf(db, lease, next), countJob(db, item, jobId)]);
   return answer;
 }

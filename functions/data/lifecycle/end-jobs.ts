@@ -16,7 +16,7 @@ import { type Change, type Draft, reportedBatch, visibleJob, withJobs } from './
  */
 const maxJobsOfChange = 10;
 
-/** A job was added after the jobs were found. */
+/** A job was added after the jobs were found, or an index did not have it yet. */
 export class JobsLeft extends Error {}
 
 /** Some jobs of a batch, as they were found. */

@@ -221,10 +221,13 @@ export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   if (batch === undefined || held === undefined || !isClaimable(batch)) return { kind: 'ended' };
   if (draft.lease?.fence !== undefined) return { kind: 'ended' };
   const { idle_since, place } = held;
-  if (idle_since !== undefined) return { kind: 'waits', batch, idleSince: idle_since };
-  const job = [...draft.stored.jobs.keys()]
+  const jobs = [...draft.stored.jobs.keys()]
     .map((id) => visibleJob(draft, id) as JobRow)
-    .find((each) => each.batch_id === batch.id && each.creation_order === place && each.status === 'RUNNING');
+    .filter((each) => each.batch_id === batch.id && each.creation_order >= place && isRunnable(each));
+  if (idle_since !== undefined && (jobs.length > 0 || countRunnable(batch.jobs_count_per_status) === 0)) {
+    return { kind: 'waits', batch, idleSince: idle_since };
+  }
+  const job = jobs.find((each) => each.creation_order === place && each.status === 'RUNNING');
   return job === undefined ? { kind: 'search', place } : { kind: 'runs', batch, job };
 }
 

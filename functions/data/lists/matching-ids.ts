@@ -11,9 +11,9 @@ import { idsAt } from './row-reads.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 
 /**
- * The ids of a user's rows that meet these conditions, in creation order, strongly consistent. One
- * of the conditions names sets of few rows, such as the jobs of a batch: columns are read only
- * where these rows are.
+ * The ids of a user's rows that meet these conditions, all or the first, in creation order,
+ * strongly consistent. One of the conditions names sets of few rows, such as the jobs of a batch:
+ * columns are read only where these rows are.
  *
  * Read units: the head; 2 for each 4 KB of ids and of the columns that the conditions name, which
  * is about one for each 250 rows that were created together; for each bound of the time of creation
@@ -23,7 +23,7 @@ export async function listMatchingIds<List extends ListDescription>(
   db: Db<TablesOfList<List>>,
   list: List,
   userId: string,
-  conditions: readonly Condition[],
+  { conditions, limit = Infinity }: { readonly conditions: readonly Condition[]; readonly limit?: number | undefined },
 ): Promise<string[]> {
   const reads = ownerReads(db, { list, userId, consistent: true });
   const { names } = planColumns(list, { conditions, order: { kind: 'creation' } });
@@ -40,5 +40,5 @@ export async function listMatchingIds<List extends ListDescription>(
   const read = [{ from: span.from, to: Math.min(span.to, rowCount - 1) }];
   const columns = await readSpans(openColumns(reads, names), head, read);
   const rows = matchingRows(list, conditions, { rowCount, read, within, dictionaries, sets, ...columns });
-  return idsAt(reads, [...rows]);
+  return idsAt(reads, [...rows.subarray(0, limit)]);
 }

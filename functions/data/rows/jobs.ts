@@ -86,6 +86,8 @@ interface JobConditions {
   /** Canonical times of creation, both inclusive. */
   readonly start_date?: string | undefined;
   readonly end_date?: string | undefined;
+  /** Only this number of ids, the first. */
+  readonly limit?: number;
 }
 
 /**
@@ -95,14 +97,15 @@ interface JobConditions {
 export function listJobIds(
   db: Db<'Batches' | 'Jobs' | 'Columns'>,
   { userId, batchId }: BatchOfUser,
-  { min_runs, max_runs, status, start_date, end_date }: JobConditions = {},
+  { min_runs, max_runs, status, start_date, end_date, limit }: JobConditions = {},
 ): Promise<string[]> {
-  return listMatchingIds(db, formatsOf(db).job, userId, [
+  const conditions = [
     inSets('batch')([batchId]),
     ...(min_runs === undefined ? [] : [atLeast('runs')(min_runs)]),
     ...(max_runs === undefined ? [] : [atMost('runs')(max_runs)]),
     ...(status === undefined ? [] : [facetIn('status')(status)]),
     ...(start_date === undefined ? [] : [commonFilters.created_after(start_date)]),
     ...(end_date === undefined ? [] : [commonFilters.created_before(end_date)]),
-  ]);
+  ];
+  return listMatchingIds(db, formatsOf(db).job, userId, { conditions, limit });
 }
