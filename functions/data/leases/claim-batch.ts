@@ -19,7 +19,10 @@ import { announceByClaim } from '../rows/devices.ts';
 import { getSequence } from '../rows/sequences.ts';
 import { advance, giveUpLease, idleAgainMilliseconds, leasedJob } from './leased-jobs.ts';
 
-/** How often a worker sends a heartbeat: two may be lost. */
+/**
+ * How often a worker sends a heartbeat: one may be lost, also where clocks of functions are some
+ * seconds apart.
+ */
 const heartbeatSeconds = 20;
 
 /** Seconds after which a worker that got no batch asks again, and at most during a pause. */

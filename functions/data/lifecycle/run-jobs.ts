@@ -297,14 +297,16 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
   const { losses, unseen_losses } = isAtPlace ? held : noLosses;
   const source = { kind: 'direct call', time: fromMilliseconds(now) } as const;
-  const start = { status: 'RUNNING', start_timestamp: source.time } as const;
+  // The clock of the function that created the row may be ahead of this one's.
+  const startOf = ({ created_at }: BatchRow | JobRow) => laterOf(source.time, created_at);
+  const start = { status: 'RUNNING', start_timestamp: startOf(job) } as const;
   const jobs = job.status === 'RUNNING' ? [] : [updateRow(reportedJob(draft, job.id) as JobRow, start, source)];
   const begun = taken(
     updateRow(
       batch,
       batch.status === 'RUNNING'
         ? {}
-        : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: source.time }) },
+        : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: startOf(batch) }) },
       source,
     ),
   );
