@@ -4,6 +4,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
+import { imageOf } from '../support/image-of.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
@@ -41,15 +42,6 @@ async function doneBatch(userId: string, given: Parameters<typeof newBatch>[1]) 
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-function imageOf(row: Row) {
-  const image = Object.entries(row).map(([name, value]) => {
-    if (value === null) return [name, { NULL: true }];
-    if (typeof value === 'boolean') return [name, { BOOL: value }];
-    return [name, typeof value === 'number' ? { N: String(value) } : { S: String(value) }];
-  });
-  return Object.fromEntries(image);
-}
 
 /** The record of a row that has changed, or was written first, as DynamoDB's stream has it. */
 function recordOf(row: Row, sequence = 1, before?: Row): DynamoDBRecord {
