@@ -23,7 +23,7 @@ import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
 import { startEventSource } from './sqs/event-source.ts';
 import type { Timer } from './sqs/queue.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
-import { type Deployment, readDeployment } from './template/deployment.ts';
+import { type Deployment, type FunctionDefinition, readDeployment } from './template/deployment.ts';
 import type { AccountContext } from './template/resource-types.ts';
 import { type Synthesis, synthesize, type TokenIssuerContext } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
@@ -44,13 +44,18 @@ interface LocalStackOptions {
   readonly tokenIssuer?: TokenIssuerContext;
   /** What measures the delays of queues, instead of the clock. */
   readonly after?: Timer;
+  /** What serves the calls of a function: by default `make`, of its definition. */
+  readonly serve?: (definition: FunctionDefinition, make: MakeFunction) => LambdaFunction;
   /** Where the functions' own output goes. */
   readonly logFile: string;
   /** Called when a step begins, to be shown to people. */
   readonly onStep: (step: string) => void;
 }
 
+type MakeFunction = (definition: FunctionDefinition) => LambdaFunction;
+
 export interface LocalStack {
+  readonly account: AccountContext;
   readonly baseUrl: string;
   readonly dynamodbEndpoint: string;
   readonly objectStoreEndpoint: string;
@@ -97,7 +102,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   parts.defer(() => clearInterval(inUse));
   const { account, deployment, gate, queueService, objects, store } = services;
   const log = await openLog(options.logFile, parts);
-  const functions = createFunctions(services, log, parts);
+  const functions = createFunctions(services, { ...options, log }, parts);
   for (const { arn, rotationFunctionArn } of deployment.secrets) {
     services.secretStore.create(arn);
     // As the clock calls it: public keys are there from the start.
@@ -125,6 +130,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const localPaths = createLocalPaths(events, queueService.queues(), rotateSecrets);
   front.open({ ...gateway, handle: frontHandle });
   return {
+    account,
     baseUrl: front.url,
     dynamodbEndpoint: database.endpoint,
     objectStoreEndpoint: store.url,
@@ -193,7 +199,7 @@ async function startServices(
 /** Every function in its role. Each loads its bundle at its first call, as in Lambda. */
 function createFunctions(
   { deployment, principals, environment }: Services,
-  log: (line: string) => void,
+  { serve, log }: Pick<LocalStackOptions, 'serve'> & { readonly log: (line: string) => void },
   parts: AsyncDisposableStack,
 ): LambdaFunction[] {
   const functions = deployment.functions.map((definition) => {
@@ -206,7 +212,8 @@ function createFunctions(
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
       AWS_SESSION_TOKEN: sessionToken,
     };
-    return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
+    const make: MakeFunction = (made) => lambdaFunction(made, variables, (line) => log(`${made.name} ${line}`));
+    return serve?.(definition, make) ?? make(definition);
   });
   parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
   return functions;

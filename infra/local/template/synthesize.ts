@@ -41,6 +41,17 @@ export async function synthesize(
   return readSynthesis(await assemblyOf({ ...context, ...placeholders }, onStart), tokenIssuer);
 }
 
+/** As `synthesize`, of another checkout of this project: into this folder, always anew. */
+export async function synthesizeCheckout(
+  project: string,
+  directory: string,
+  context: Readonly<Record<string, string>>,
+  tokenIssuer: TokenIssuerContext,
+): Promise<Synthesis> {
+  await runApp(project, { values: contextOfApp({ ...context, ...placeholders }, project), directory });
+  return readSynthesis(directory, tokenIssuer);
+}
+
 /**
  * The folder of the app's assembly with `context` in addition to that of cdk.json, bundles
  * included. The same promises.
@@ -48,7 +59,7 @@ export async function synthesize(
 export async function assemblyOf(context: Readonly<Record<string, string>>, onStart?: () => void): Promise<string> {
   const [directory] = await findOrMakeAssemblies([contextOfApp(context)], async ([missing]) => {
     onStart?.();
-    await runApp(missing!);
+    await runApp(projectDirectory, missing!);
   });
   return directory!;
 }
@@ -70,20 +81,20 @@ export function assembliesWithoutBundles(contexts: readonly object[], withCheck 
  * The context that the CDK's command line gives the app, with `added`, and without the settings of
  * deployments.
  */
-export function contextOfApp(added: object): object {
-  const { settings, ...context } = readCdk().context;
+export function contextOfApp(added: object, project = projectDirectory): object {
+  const { settings, ...context } = readCdk(project).context;
   return { ...context, 'aws:cdk:enable-path-metadata': true, ...added };
 }
 
-function readCdk() {
-  return readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
+function readCdk(project: string) {
+  return readJson(join(project, 'cdk.json')) as { app: string; context: Record<string, unknown> };
 }
 
 /** As the CDK's command line does: gives the directory and the context in the environment. */
-async function runApp({ values, directory }: NewAssembly<object>): Promise<void> {
-  const [, ...appArguments] = readCdk().app.split(' ');
+async function runApp(project: string, { values, directory }: NewAssembly<object>): Promise<void> {
+  const [, ...appArguments] = readCdk(project).app.split(' ');
   const child = spawn(process.execPath, appArguments, {
-    cwd: projectDirectory,
+    cwd: project,
     env: {
       ...process.env,
       CDK_OUTDIR: directory,
