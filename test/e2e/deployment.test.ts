@@ -189,7 +189,15 @@ it('loses nothing, does nothing twice and answers no 500 while old and new funct
   const device = await callAs(deviceAccount);
   const reports = new Map<string, number>();
   let isOver = false;
-  const working = Array.from({ length: workers }, (_, at) => work(device, `worker ${at}`, reports, () => isOver));
+  const working = Promise.all(
+    Array.from({ length: workers }, (_, at) => work(device, `worker ${at}`, reports, () => isOver)),
+  );
+  // What fails here is reported at the end.
+  working.catch(() => {});
+  onTestFinished(async () => {
+    isOver = true;
+    await working.catch(() => {});
+  });
   // The old functions alone, then both, then the new ones alone.
   const begin = (batch: number) => {
     deployed.share = Math.max(deployed.share, batch < 2 ? 0 : batch < batchesOfUser - 2 ? 0.5 : 1);
@@ -209,7 +217,7 @@ it('loses nothing, does nothing twice and answers no 500 while old and new funct
     await expect.poll(() => ends.filter((end) => !deliveredIds(receiver).has(end)), hang).toEqual([]);
   }
   isOver = true;
-  await Promise.all(working);
+  await working;
   expect([...deliveredIds(receiver).values()].filter((ids) => ids.size > 1)).toEqual([]);
   expect(deployed.before).toBeGreaterThan(50);
   expect(deployed.now).toBeGreaterThan(50);
