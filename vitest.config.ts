@@ -21,6 +21,7 @@ const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
  * are done. Vitest sorts the others by the durations of its last run, if it finds them.
  */
 const longest = [
+  'test/e2e/deployment.test.ts',
   'test/e2e/npm-start.test.ts',
   'test/e2e/crash.test.ts',
   'test/e2e/smoke.test.ts',

@@ -1,4 +1,4 @@
-/** The service's queues on a test's own time, each with its consumer, as SQS and Lambda run them. */
+/** The service's queues on a test's own time, each with its consumer, as SQS and Lambda do it. */
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -110,7 +110,7 @@ export async function consumedQueues(sink: { readonly messages: SunkMessage[] },
     repeat(order: (messages: readonly Waiting[]) => readonly Waiting[]) {
       waiting.push(...order(done.splice(0)).map((each) => ({ ...each, until: time.now() })));
     },
-    /** Delivers what is due, as so many copies at once. */
+    /** Delivers what is due, in this number of copies at once. */
     async deliver(copies = 1) {
       take();
       for (const name of Object.keys(queues) as QueueName[]) {
