@@ -21,7 +21,7 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
 /** Calls go on for so long that the authorizer has asked several times for the issuer's keys. */
 const maxAttempts = 30;
 
-/** On a busy machine functions start too late, and so does the issuer: machines repeat their calls. */
+/** On a busy machine functions and issuer answer too late: machines repeat their calls. */
 async function announce(url: string, request: RequestInit): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(url, request);
