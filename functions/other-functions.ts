@@ -67,6 +67,7 @@ export const otherFunctions = {
   deliverWebhooks: {
     entry: 'consumers/deliver-webhooks',
     uses: {
+      Batches: ['GetItem'],
       WebhookAttempts: ['GetItem', 'UpdateItem'],
       Counters: ['UpdateItem'],
       Results: ['GetObject'],

@@ -7,6 +7,7 @@ import { queueUrl, webhookReach } from '../runtime/env.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
 import { EndedRow } from '../schemas/ended-row.ts';
 import type { WebhookMessage } from '../schemas/webhook-message.ts';
+import { fromMilliseconds } from '../values/timestamp.ts';
 import { derivedUuid } from '../values/uuid.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
@@ -18,6 +19,9 @@ const reach = webhookReach();
 
 /** Messages that are sent at the same time. */
 const maxParallelSends = 20;
+
+/** A record that comes so long after its change: the batch may be gone by now. */
+const lateMilliseconds = 60_000;
 
 /**
  * Sends a message for each batch and job that got its final status, if messages can be delivered to
@@ -36,7 +40,10 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
     const row = rows.get(record);
     webhooks ??= getWebhooksOfBatches(db, jobs);
     if (row === undefined) await sendMessage(deadLetters, corruptRow(record));
-    else countInRequestLog({ sent: await announce(row, 'webhook' in row ? row.webhook : (await webhooks)(row)) });
+    else {
+      const webhook = 'webhook' in row ? row.webhook : (await webhooks)(row);
+      countInRequestLog({ sent: await announce(row, webhook, isLate(record)) });
+    }
     return undefined;
   };
   return consume(context, Records, enqueue, { parallel: maxParallelSends });
@@ -51,8 +58,13 @@ function endedRowOf({ dynamodb }: DynamoDBRecord): EndedRow | undefined {
   return EndedRow.safeParse(dynamodb?.NewImage).data;
 }
 
+function isLate({ dynamodb }: DynamoDBRecord): boolean {
+  const changedAt = dynamodb?.ApproximateCreationDateTime;
+  return changedAt !== undefined && db.clock.now() - 1_000 * changedAt > lateMilliseconds;
+}
+
 /** How many messages were sent. */
-async function announce(row: EndedRow, webhook: string | null): Promise<number> {
+async function announce(row: EndedRow, webhook: string | null, late: boolean): Promise<number> {
   if (webhook === null || 'refusal' in readWebhook(webhook, reach)) return 0;
   const { user_id, batch_id, job, status, updated_at } = row;
   const message: WebhookMessage = {
@@ -66,6 +78,7 @@ async function announce(row: EndedRow, webhook: string | null): Promise<number> 
     updated_at,
     attempts: 0,
     wait_seconds: 0,
+    ...(late && { waiting_since: fromMilliseconds(db.clock.now()) }),
   };
   await sendMessage(messages, { body: JSON.stringify(message), attributes: {}, groupId: derivedUuid(user_id) });
   return 1;

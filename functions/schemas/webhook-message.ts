@@ -19,5 +19,7 @@ export const WebhookMessage = z.object({
    * Still to be waited for before the next attempt, after the delay that the message was sent with.
    */
   wait_seconds: Count,
+  /** When it was first sent to wait, or came late. */
+  waiting_since: z.exactOptional(Timestamp),
 });
 export type WebhookMessage = z.infer<typeof WebhookMessage>;

@@ -27,27 +27,39 @@ const options = {
  * What a run leaves to the next one of the same user: the pseudonym, and since when nothing was
  * found. Without it, as on another machine, the wait begins anew.
  */
+interface Progress {
+  readonly pseudonym: string;
+  readonly emptySince?: number;
+}
+
 const progressFile = '.local/erasures.json';
-type Progress = Readonly<Record<string, { readonly pseudonym: string; readonly emptySince?: number }>>;
+/** Of all users: runs of others may write it meanwhile. */
+const readProgress = () => readJsonFile<Readonly<Record<string, Progress>>>(progressFile) ?? {};
+
+function writeProgress(of: string, progress?: Progress) {
+  const { [of]: _, ...others } = readProgress();
+  writeJsonFile(progressFile, progress === undefined ? others : { ...others, [of]: progress });
+}
 
 await runCommand({ usage, options }, async ({ user: userId, stack, force }) => {
   if (userId === undefined || userId === '') throw new SetupProblem(usage);
   const data = await stackData(stack);
-  const of = `${userId} in ${data.name}`;
-  const { [of]: before, ...others } = readJsonFile<Progress>(progressFile) ?? {};
+  // Stacks of the same name may be in several accounts and regions; a bucket's name is unique.
+  const of = `${userId} in ${data.results.name}`;
+  const { [of]: before } = readProgress();
   const pseudonym = before?.pseudonym ?? `erased-${randomUUID()}`;
   // Without the time: a run that dies may have found something.
-  writeJsonFile(progressFile, { ...others, [of]: { pseudonym } });
-  console.log(`Erasing ${of}`);
+  writeProgress(of, { pseudonym });
+  console.log(`Erasing ${userId} in ${data.name}`);
   const report = (line: string) => console.log(`  ${line}`);
   const { emptySince, waitSeconds } = await eraseUser(data, { userId, pseudonym, force, report, ...before });
   if (waitSeconds > 0) {
-    writeJsonFile(progressFile, { ...others, [of]: { pseudonym, emptySince } });
+    writeProgress(of, { pseudonym, emptySince });
     console.log(`Not done: links and messages of before may bring something back.
 Run it again in ${Math.ceil(waitSeconds / 60)} minutes, on this machine.`);
     return 2;
   }
-  writeJsonFile(progressFile, others);
+  writeProgress(of);
   console.log(`Done. The pseudonym is ${pseudonym}.\n\nWhat stays, until when:`);
   for (const line of whatStays(data, Date.now())) console.log(`  ${line}`);
   return 0;

@@ -17,16 +17,13 @@ const maxEmptyAnswers = 3;
 
 /**
  * Deletes the messages of a queue that name the user, as far as they are visible; consumers get the
- * others a little later. Returns how many it deleted, and how many of anyone it could not see,
- * under way or delayed.
+ * others a little later. Returns how many it deleted, and how many of anyone it could not see
+ * because they are under way.
  */
 export async function eraseMessages(sqs: SQSClient, QueueUrl: string, userId: string) {
   // Read first: the messages that this call hides must not count.
   const { Attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl,
-      AttributeNames: ['ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'],
-    }),
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessagesNotVisible'] }),
   );
   const others: string[] = [];
   let deleted = 0;
@@ -49,11 +46,7 @@ export async function eraseMessages(sqs: SQSClient, QueueUrl: string, userId: st
       await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
     }
   }
-  return {
-    deleted,
-    underWay: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
-    delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
-  };
+  return { deleted, underWay: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0) };
 }
 
 /** Whether a text of the message is the user's id: of a body that cannot be read, one in quotes. */

@@ -3,11 +3,12 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { secretsManager } from '../../functions/data/aws/secrets-manager.ts';
 import { testWebhook } from '../../functions/data/webhooks/call-webhook.ts';
-import { countHostCall, maxCallsPerMinute } from '../../functions/data/webhooks/host-limits.ts';
+import { countHostCall, countUnanswered, maxCallsPerMinute } from '../../functions/data/webhooks/host-limits.ts';
+import { getLastAttempt } from '../../functions/data/webhooks/webhook-attempts.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
-import { minuteOf } from '../../functions/values/timestamp.ts';
+import { fromMilliseconds, minuteOf } from '../../functions/values/timestamp.ts';
 import { derivedUuid } from '../../functions/values/uuid.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -50,13 +51,14 @@ let number = 0;
 /** A message about a job of a batch that no other test uses. */
 async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMessage> {
   const webhook = given.webhook ?? `${receiver.url}/hooks`;
-  await writes.createBatch(alice, newBatch(++number, { webhook }));
+  const own = ++number;
+  await writes.createBatch(alice, newBatch(own, { webhook }));
   return {
-    id: `msg_${number}`,
+    id: `msg_${own}`,
     webhook,
     user_id: alice,
-    batch_id: uuid('b', number),
-    job: { id: uuid('a', number), results_key: null },
+    batch_id: uuid('b', own),
+    job: { id: uuid('a', own), results_key: null },
     status: 'DONE',
     updated_at: '2026-11-21T16:45:20.180000Z',
     attempts: 0,
@@ -83,7 +85,7 @@ async function useUpCalls(host: string) {
   const Item = { subject: `user:${alice}`, name: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
   const calls = maxCallsPerMinute.ofUser - 1;
   await client.send(new PutCommand({ TableName: names.Counters, Item: { ...Item, calls } }));
-  expect(await countHostCall(db, alice, host)).toBe(0);
+  expect(await countHostCall(db, alice, host)).toEqual({ seconds: 0, isSilent: false });
 }
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
@@ -165,7 +167,7 @@ describe('deliverWebhooks', () => {
     const sent = await message();
     expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
     expect(sink.messages).toMatchObject([{ queue: 'Webhooks', delaySeconds: 5 }]);
-    expect(JSON.parse(sink.messages[0]!.body)).toEqual({ ...sent, attempts: 1 });
+    expect(JSON.parse(sink.messages[0]!.body)).toEqual({ ...sent, attempts: 1, waiting_since: time });
     const attempt = await statusOf(sent);
     expect(attempt).toMatchObject({ outcome: 'RETRYING', reason: 'The receiver answered 500.', attempts: 1 });
     expect(Date.parse(attempt.next_attempt_at) - Date.parse(attempt.attempted_at)).toBeGreaterThan(4_000);
@@ -239,7 +241,7 @@ describe('deliverWebhooks', () => {
       const [queued, ofOther] = sink.messages
         .map(({ body, delaySeconds }) => ({ delaySeconds, ...JSON.parse(body) }))
         .sort((one, another) => one.attempts - another.attempts);
-      expect(queued).toEqual({ ...sent, delaySeconds: expect.any(Number) });
+      expect(queued).toEqual({ ...sent, delaySeconds: expect.any(Number), waiting_since: time });
       expect(queued.delaySeconds).toBeGreaterThan(0);
       expect(queued.delaySeconds).toBeLessThanOrEqual(61);
       expect(ofOther).toMatchObject({ attempts: 1, delaySeconds: 5 });
@@ -303,6 +305,66 @@ describe('deliverWebhooks', () => {
     const delivery = handler(sqsEvent([hanging]), lambdaContext(4_000));
     expect(await delivery).toEqual({ batchItemFailures: [] });
     expect(await statusOf(hanging)).toMatchObject({ outcome: 'RETRYING', reason: 'No answer within 1 s.' });
+  });
+
+  describe('a receiver that does not answer', () => {
+    /** Time for a call of 1.2 s. */
+    const briefly = (...bodies: unknown[]) => handler(sqsEvent(bodies), lambdaContext(4_200));
+    const messages = (count: number, given: Partial<WebhookMessage>) =>
+      Promise.all(Array.from({ length: count }, () => message(given)));
+    const counts = (userId: string) => countHostCall(db, userId, new URL(receiver.url).host);
+
+    it('of four calls gets no more than four a minute, but for tests; other users’ calls go on', async () => {
+      const user_id = `silent ${number}`;
+      receiver.answer = () => {};
+      expect(await briefly(...(await messages(5, { user_id })))).toEqual({ batchItemFailures: [] });
+      sink.messages.length = 0;
+      expect(await briefly(...(await messages(10, { user_id })))).toEqual({ batchItemFailures: [] });
+      const waiting = sink.messages.filter(({ body }) => JSON.parse(body).attempts === 0);
+      // None is called, or four where another minute has begun.
+      expect(waiting.length).toBeGreaterThanOrEqual(6);
+      expect(receiver.messages).toHaveLength(5 + 10 - waiting.length);
+      receiver.answer = (_, response) => response.writeHead(204).end();
+      expect(await counts(`${user_id}, another`)).toEqual({ seconds: 0, isSilent: false });
+      const { batch_id } = await message();
+      await writes.createBatch(user_id, newBatch(number, { webhook: `${receiver.url}/hooks` }));
+      expect(await askAbout('testWebhook', { batch_id }, user_id)).toMatchObject({ status: 200 });
+    });
+
+    it('to one of several calls has no fewer of them', async () => {
+      const user_id = `busy ${number}`;
+      receiver.answer = ({ headers }, response) =>
+        headers['webhook-id'] === answered!.id && response.writeHead(204).end();
+      const [answered, ...others] = await messages(9, { user_id });
+      await briefly(answered, ...others);
+      for (let calls = 0; calls < 10; calls++) expect((await counts(user_id)).seconds).toBe(0);
+    });
+
+    it('has no message wait for longer than a day', async () => {
+      const user_id = `silent ${number}`;
+      const host = new URL(receiver.url).host;
+      for (let unanswered = 0; unanswered < 4; unanswered++) await countUnanswered(db, user_id, host);
+      for (let calls = 0; calls < 30; calls++) await counts(user_id);
+      const [old, recent] = await messages(2, { user_id, attempts: 2 });
+      await writes.createBatch(user_id, newBatch(number - 1, {}));
+      await writes.createBatch(user_id, newBatch(number, {}));
+      const since = (hours: number) => ({ waiting_since: fromMilliseconds(Date.now() - hours * 3_600_000) });
+      await deliver({ ...old, ...since(25) }, { ...recent, ...since(23) });
+      expect(receiver.messages).toEqual([]);
+      expect(sink.messages.map(({ body }) => JSON.parse(body).id)).toEqual([recent!.id]);
+      const shown = await getLastAttempt(db, old!);
+      expect(shown).toMatchObject({ outcome: 'GIVEN_UP', attempts: 2, reason: expect.stringMatching(/^For a day/) });
+    });
+  });
+
+  it('drops a message that has waited and whose batch is gone, and does not call its receiver', async () => {
+    const waiting_since = fromMilliseconds(Date.now());
+    const sent = { ...(await message()), waiting_since };
+    const gone = { ...(await message()), waiting_since, batch_id: uuid('b', 999_999) };
+    await deliver(sent, gone, { ...gone, wait_seconds: 9 });
+    expect(receiver.messages.map(({ headers }) => headers['webhook-id'])).toEqual([sent.id]);
+    expect(sink.messages).toEqual([]);
+    expect(await getLastAttempt(db, gone)).toBeUndefined();
   });
 
   it.each(['https://receiver.example.org/', 'http://localhost/', 'http://10.0.0.1/', 'anything'])(

@@ -108,6 +108,18 @@ describe('enqueueWebhooks', () => {
     expect(sent().map(({ status }) => status)).toEqual(['DONE', 'ERROR', 'DONE']);
   });
 
+  it('marks a message that comes late: its batch may have been erased', async () => {
+    const { batch } = await doneBatch(alice, { webhook });
+    const changedBefore = (seconds: number) => {
+      const record = recordOf({ ...batch });
+      return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: Date.now() / 1_000 - seconds } };
+    };
+    await pick(changedBefore(5));
+    await pick(changedBefore(120));
+    expect(sent()).toMatchObject([{}, { waiting_since: expect.stringMatching(/Z$/) }]);
+    expect(sent()[0]).not.toHaveProperty('waiting_since');
+  });
+
   it('passes over other changes of rows that have ended, also if they break the schema', async () => {
     const { batch, jobs } = await doneBatch(alice, { webhook });
     const broken = { ...jobs[0], batch_id: 'none' };

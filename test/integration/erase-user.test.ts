@@ -359,7 +359,7 @@ describe('eraseUser', () => {
 
   it.each([
     ['RecoveryQueue', 'delayed', 0],
-    ['WebhooksQueue', 'delayed', 120],
+    ['WebhooksQueue', 'delayed', 0],
     ['RecoveryQueue', 'under way', 120],
   ] as const)('%s: a message of anyone that is %s makes it wait %s s', async (name, state, waitSeconds) => {
     const unread = `${name}-${randomUUID()}`;

@@ -1,6 +1,11 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { countHostCall, maxCallsPerMinute, maxHostWaitSeconds } from '../../functions/data/webhooks/host-limits.ts';
+import {
+  countHostCall,
+  countUnanswered,
+  maxCallsPerMinute,
+  maxHostWaitSeconds,
+} from '../../functions/data/webhooks/host-limits.ts';
 import { derivedUuid } from '../../functions/values/uuid.ts';
 import { deep } from '../support/depth.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -11,11 +16,17 @@ const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
 const db = testDb(client, tables, { now: () => clock.now });
 const newHost = () => `${crypto.randomUUID()}.example.org`;
 
-async function ask(times: number, user: string, host: string, max = maxCallsPerMinute): Promise<number[]> {
+type Max = Partial<typeof maxCallsPerMinute>;
+
+async function waitOf(user: string, host: string, max: Max = {}): Promise<number> {
+  return (await countHostCall(db, user, host, { ...maxCallsPerMinute, ...max })).seconds;
+}
+
+async function ask(times: number, user: string, host: string, max?: Max): Promise<number[]> {
   const waits: number[] = [];
   while (waits.length < times) {
     const together = Math.min(50, times - waits.length);
-    waits.push(...(await Promise.all(Array.from({ length: together }, () => countHostCall(db, user, host, max)))));
+    waits.push(...(await Promise.all(Array.from({ length: together }, () => waitOf(user, host, max)))));
   }
   return waits;
 }
@@ -48,9 +59,28 @@ describe('a host', () => {
     expect(passed(await ask(5, 'user 2', host))).toBe(2);
   });
 
+  it('that leaves four calls of a user unanswered gets four of theirs a minute, until it has left none for a minute', async () => {
+    const host = newHost();
+    await ask(10, 'user 1', host);
+    for (let unanswered = 0; unanswered < 3; unanswered++) await countUnanswered(db, 'user 1', host);
+    expect(passed(await ask(10, 'user 1', host))).toBe(10);
+    await countUnanswered(db, 'user 1', `${host}.`);
+    const { seconds, isSilent } = await countHostCall(db, 'user 1', host);
+    expect({ isSilent, waits: seconds > 0 }).toEqual({ isSilent: true, waits: true });
+    expect(passed(await ask(10, 'user 2', host))).toBe(10);
+    expect(passed(await ask(10, 'user 1', newHost()))).toBe(10);
+    clock.now += 60_000;
+    expect(passed(await ask(10, 'user 1', host))).toBe(4);
+    for (let unanswered = 0; unanswered < 4; unanswered++) await countUnanswered(db, 'user 1', host);
+    clock.now += 60_000;
+    expect(passed(await ask(10, 'user 1', host))).toBe(4);
+    clock.now += 60_000;
+    expect(passed(await ask(10, 'user 1', host))).toBe(10);
+  });
+
   it('is the same with a dot at its end, and may have a name of any length', async () => {
     const host = newHost();
-    const count = (user: string, host: string) => countHostCall(db, user, host, { ofUser: 1, ofAll: 9 });
+    const count = (user: string, host: string) => waitOf(user, host, { ofUser: 1, ofAll: 9 });
     expect(await count('user', host)).toBe(0);
     expect(await count('user', `${host}.`)).toBeGreaterThan(0);
     expect(await count('user', `${'long.'.repeat(1_000)}org`)).toBe(0);
@@ -94,7 +124,7 @@ describe('a host', () => {
       clock.now = next!.at;
       const together = waiting.filter(({ at }) => at === clock.now).slice(0, 25);
       waiting = waiting.slice(together.length);
-      const waits = await Promise.all(together.map(({ user }) => countHostCall(db, user, host, max)));
+      const waits = await Promise.all(together.map(({ user }) => waitOf(user, host, max)));
       for (const [at, message] of together.entries()) {
         mostAsked = Math.max(mostAsked, message.asked + 1);
         if (waits[at]! > 0) {

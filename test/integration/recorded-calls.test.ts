@@ -753,7 +753,10 @@ describe('deliverWebhooks', () => {
       attempts: 0,
       wait_seconds: 0,
     };
-    expect(await handler(sqsEvent([message, 'cannot be read']), lambdaContext())).toEqual({ batchItemFailures: [] });
+    const waited = { ...message, waiting_since: message.updated_at };
+    expect(await handler(sqsEvent([message, waited, 'cannot be read']), lambdaContext())).toEqual({
+      batchItemFailures: [],
+    });
     expectCalls(otherFunctions.deliverWebhooks.uses);
   });
 });

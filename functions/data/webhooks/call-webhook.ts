@@ -13,7 +13,7 @@ import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../../webhoo
 import { signatureHeaders } from '../../webhooks/signing-key.ts';
 import { readWebhook, type WebhookReach } from '../../webhooks/webhook-url.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { countHostCall, countTest } from './host-limits.ts';
+import { countHostCall, countTest, maxCallsPerMinute } from './host-limits.ts';
 import { putDelivery } from './webhook-attempts.ts';
 import { getWebhookKeys, type WebhookSecret } from './webhook-keys.ts';
 
@@ -74,7 +74,9 @@ export async function testWebhook(
   if ('refusal' in target) throw new NoWebhook(target.refusal);
   const { url } = target;
   await countTest(db, user_id);
-  const seconds = await countHostCall(db, user_id, url.host);
+  // Users test whether a silent receiver answers again.
+  const max = { ...maxCallsPerMinute, ofSilent: Number.POSITIVE_INFINITY };
+  const { seconds } = await countHostCall(db, user_id, url.host, max);
   if (seconds > 0) throw new ReceiverBusy(seconds);
   const timestamp = fromMilliseconds(db.clock.now());
   const body = JSON.stringify({ type: 'webhook.test', timestamp, data: { batch_id } });
