@@ -15,6 +15,7 @@ import { type TableNames, tables } from '../../functions/tables.ts';
 import { readJsonFile, writeJsonFile } from '../commands/json-file.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
+import { countInProjects } from './count-in-projects.ts';
 import type { Difference } from './recount.ts';
 import { repairCounters } from './repair-counters.ts';
 import { repairQueues } from './repair-queues.ts';
@@ -25,8 +26,8 @@ import type { RepairedOwner } from './snapshot.ts';
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME [--tables TIME]]
 
 Recounts sequence numbers, counts, columns, sets, usage and the counters of limits from the rows, compares the devices' queues
-with the batches, and reports what differs.
-  --fix         mend what differs, also while writers are at work, and write the summaries of old rows. While a user
+with the batches, and reports what differs. Also says how many batches are older than a limit of their project.
+  --fix         mend what differs, also while writers are at work, and write the summaries of old rows; count these batches. While a user
                 with differences is mended, that user's filtered and sorted lists and all changes answer 500;
                 not where only usage differs.
   --user ID     only this user, and no counters of projects
@@ -34,8 +35,8 @@ with the batches, and reports what differs.
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
   --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, SEQUENCES_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE and COUNTERS_TABLE
-name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, SEQUENCES_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE, COUNTERS_TABLE and
+LIMITS_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
 
@@ -52,7 +53,7 @@ const maxShown = 20;
 const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters', 'Limits'] as const;
 
 type RepairedTable = (typeof repaired)[number];
 type RepairTables = TableNames<RepairedTable>;
@@ -106,7 +107,7 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
 });
 
-type SharedRepair = Parameters<typeof repairQueues>[0] & Parameters<typeof repairCounters>[0];
+type SharedRepair = Parameters<typeof countInProjects>[0];
 
 /** Of what is not one user's: returns whether it is as the batches say, in the end. */
 async function repairShared(of: SharedRepair): Promise<boolean> {
@@ -114,6 +115,11 @@ async function repairShared(of: SharedRepair): Promise<boolean> {
     repair: repairQueues,
     describe: ({ userId, batchId, reason }) => `${userId}: Batches ${batchId} ${reason}`,
   });
+  const uncounted = await countInProjects(of);
+  if (uncounted > 0) {
+    const outcome = of.fix ? 'and count from now on' : 'and do not count: --fix counts them';
+    report(`Limits: ${uncounted} batches are older than a limit of their project, ${outcome}.`);
+  }
   const areCountersSound = await repairAll('Counters', of, {
     repair: repairCounters,
     describe: ({ subject, found, expected }) => `${subject}: ${describeAmounts(found, expected)}`,
@@ -182,7 +188,7 @@ async function findTables(
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name, time] =
-        /^(.+)-Storage(Batches|Jobs|Columns|Sequences|DeviceQueue|Usage|Counters)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
+        /^(.+)-Storage(Batches|Jobs|Columns|Sequences|DeviceQueue|Usage|Counters|Limits)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
           tableName,
         ) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;

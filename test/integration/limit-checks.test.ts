@@ -8,7 +8,7 @@ import { addJobs, createBatch } from '../../functions/data/batches/new-batches.t
 import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import type { ScheduleRecovery } from '../../functions/data/lifecycle/schedule-recovery.ts';
-import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
+import { changeLimits, effectiveLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { usageKey } from '../../functions/data/limits/usage-sums.ts';
 import { limitCounterKey, ownLimits } from '../../functions/data/limits/used-of-limits.ts';
 import type { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
@@ -117,13 +117,28 @@ describe('a limit of what has not ended', () => {
       max_unfinished_jobs: 2,
     });
     expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
-    await changeLimits(db, { operator: 'op', subject: `project:${project_id}`, limits: undefined });
-    expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
-    await cancel(users[1]!, counted[1].id);
-    expect(await counterOf(`project:${project_id}`)).toMatchObject({
-      max_unfinished_batches: 1,
-      max_unfinished_jobs: 2,
-    });
+  });
+
+  it.each<[string, Limits | undefined]>([
+    ['removed', undefined],
+    ['replaced by another', { highest_priority: 'HIGH' }],
+  ])('of a project that is %s and set again counts what is there', async (_, between) => {
+    const [project_id, userId] = [randomUUID(), newUser()];
+    const subject = `project:${project_id}`;
+    const body = request(2, { project_id });
+    await limit(subject, { max_unfinished_jobs: 9 });
+    const before = await ask(userId, body);
+    await changeLimits(db, { operator: 'op', subject, limits: between });
+    await changeLimits(db, { operator: 'op', subject: `project:${randomUUID()}`, limits: { max_unfinished_jobs: 1 } });
+    await ask(userId, body);
+    await cancel(userId, before.id);
+    await ask(userId, body);
+    await limit(subject, { max_unfinished_batches: 2, max_unfinished_jobs: 5 });
+    expect(await counterOf(subject)).toMatchObject({ max_unfinished_batches: 2, max_unfinished_jobs: 4 });
+    expect(await ask(userId, body)).toMatchObject({ details: { max: 2, used: 2, left: 0 } });
+    await changeLimits(db, { operator: 'op', subject, limits: undefined });
+    expect((await effectiveLimits(db, userId, project_id)).map((each) => each.subject)).toEqual([subject]);
+    expect(await effectiveLimits(db, userId, randomUUID())).toEqual([]);
   });
 
   it('of a project that is younger than rows is not lowered by their end', async () => {

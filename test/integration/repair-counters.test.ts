@@ -6,11 +6,13 @@ import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { limitCounterKey, readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
 import type { TableName } from '../../functions/tables.ts';
+import { countInProjects } from '../../infra/repair/count-in-projects.ts';
 import { repairCounters } from '../../infra/repair/repair-counters.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatchRequest } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { recountOf } from '../support/owner-rows.ts';
 import { testDb } from '../support/test-db.ts';
 
 const [client, project_id] = [(await ownTables()).client, randomUUID()];
@@ -48,6 +50,31 @@ beforeEach(async () => {
   await cancelBatch(db, { userId: users[1]!, batchId: ended.id });
   await expect(create(users[0]!, 200, dyingClient(client, 1).client)).rejects.toThrow('killed');
   expect(await counted(project)).toEqual([3, 204, 0]);
+});
+
+describe('countInProjects', () => {
+  it('counts what is older than the first limit of its project and has not ended, once', async () => {
+    const other = randomUUID();
+    const createOf = (userId: string, jobs: number, project_id: string) =>
+      createBatch(db, { userId, claims: { queue_priority: 'LOW' } }, { ...newBatchRequest(jobs), project_id });
+    const first = await createOf(users[0]!, 3, other);
+    const ended = await createOf(users[0]!, 1, other);
+    await cancelBatch(db, { userId: users[0]!, batchId: ended.id });
+    await createOf(users[1]!, 2, other);
+    await createOf(users[1]!, 2, randomUUID());
+    const count = (fix: boolean, userId?: string) => countInProjects({ db, fix, userId });
+    expect(await count(true)).toBe(0);
+    const limits = { max_unfinished_batches: 3, max_unfinished_jobs: 20 };
+    await changeLimits(db, { operator: 'op', subject: `project:${other}`, limits });
+    expect([await count(false), await count(false, users[1])]).toEqual([2, 1]);
+    expect(await counted(`project:${other}`)).toEqual([0, 0, 0]);
+    expect([await count(true), await count(true)]).toEqual([2, 0]);
+    expect(await counted(`project:${other}`)).toEqual([2, 5, 0]);
+    expect(await repair(false)).toEqual([]);
+    await cancelBatch(db, { userId: users[0]!, batchId: first.id });
+    expect(await counted(`project:${other}`)).toEqual([1, 2, 0]);
+    for (const userId of users) expect(await recountOf(client, db.tables, userId)).toEqual([]);
+  });
 });
 
 describe('repairCounters', () => {

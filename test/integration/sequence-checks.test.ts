@@ -196,6 +196,20 @@ describe('validate_only', () => {
     expect((await askAs('createBatch', user, { body: another, headers })).status).toBe(200);
   });
 
+  it('says where another body has used the key, and refuses no repetition', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const headers = { 'Idempotency-Key': 'used' };
+    const body = bodyOf({ sequence_builder: sequence(), open: true });
+    const { data } = await askAs('createBatch', user, { body, headers });
+    await changeLimits(db, { operator: 'op', subject: `user:${user}`, limits: { max_unfinished_jobs: 1 } });
+    const another = { ...body, tags: ['another'] };
+    expect((await validate(user, { body: another, headers })).types).toEqual(['idempotency_key_reused']);
+    expect((await validate(user, { body, headers })).types).toEqual([]);
+    expect((await validate(user, { body })).types).toEqual(['limit_exceeded']);
+    const jobs = { path: { batch_id: data.id }, body: [{ runs: 1 }], headers };
+    expect((await validate(user, jobs, 'addJobs')).types).toEqual(['limit_exceeded']);
+  });
+
   it('says what closed devices and batches say to further jobs, of many as of one', async () => {
     const user = `auth0|${randomUUID()}`;
     const { data } = await create(user, { sequence_builder: sequence(), jobs: [], open: true });

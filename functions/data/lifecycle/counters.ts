@@ -31,15 +31,14 @@ export function limitPriority(held: readonly EffectiveLimits[], wanted: QueuePri
 }
 
 /**
- * What the row of a batch keeps of the limits of a call that creates it or adds jobs. If the
- * project has counters, the batch and its jobs count in all of them from now on.
+ * What the row of a batch keeps of the limits of a call that creates it or adds jobs. If the rows
+ * of the project are counted, the batch and its jobs count for all its limits from now on.
  */
 export function limitsOfRow(held: readonly EffectiveLimits[]): Partial<BatchRow> {
   const seconds = held.flatMap(({ limits }) => limits.max_job_seconds ?? []);
-  const ofProject = held.find(({ subject }) => subject.startsWith('project:'))?.limits ?? {};
   return {
     ...(seconds.length > 0 && { max_job_seconds: Math.min(...seconds) }),
-    ...(rowLimits.some((name) => ofProject[name] !== undefined) && { counted_in_project: rowLimits }),
+    ...(held.some(({ isCounted }) => isCounted) && { counted_in_project: rowLimits }),
   };
 }
 

@@ -124,11 +124,12 @@ function limitsOfCreation(db: Db<'Limits'>, userId: string, { create, projectId 
 /**
  * Throws what requestCreation would throw for this request, and stores nothing. It checks only the
  * first of several transactions: that one checks limits, the batch and its device for all jobs. A
- * call that was made before is tried as a new one.
+ * call that was made before would go on, so nothing refuses it. With a request, 2 read units more.
  */
 export async function tryCreation(db: CreationDb, userId: string, requested: RequestedCreation): Promise<void> {
   // Sequences of their own would be too much for one transaction.
   const { sequences, request, projectId, ...rest } = requested;
+  if (request !== undefined && (await callsBefore(db, userId, request)).length > 0) return;
   const creation = { ...rest, callId: randomUUID(), time: fromMilliseconds(db.clock.now()) };
   const changes = creationChanges(userId, creation).slice(0, 1);
   const limits = limitsOfCreation(db, userId, requested);

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
+import { rowLimits } from '../../limits.ts';
 import type { Act } from '../../schemas/audit.ts';
 import { defaultSubject, Limits, projectSubject, SubjectLimits, userSubject } from '../../schemas/limits.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
@@ -30,27 +31,34 @@ const Policy = z.object({
   updated_at: z.exactOptional(Timestamp),
   /** Three bytes for each other subject, in no order. */
   hashes: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array),
+  /**
+   * As many for each project whose limits of rows were taken away, the oldest first: its rows go on
+   * counting, so that the next limit finds them counted.
+   */
+  counting: z._default(z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array), new Uint8Array()),
   rev: Count,
 });
 type Policy = z.infer<typeof Policy>;
 
 const StoredLimits = z.object(SubjectLimits.shape);
 
-const noPolicy: Policy = { hashes: new Uint8Array(), rev: 0 };
+const noPolicy: Policy = { hashes: new Uint8Array(), counting: new Uint8Array(), rev: 0 };
 const hashBytes = 3;
-/** The hashes of all subjects are 30 KB at most: a creation reads them. */
+/** Hashes of subjects are 30 KB at most, and as much for projects that count on: creations read them. */
 const maxSubjects = 10_000;
 
 /** The limits that hold for one subject; each member is a limit. */
 export interface EffectiveLimits {
   readonly subject: string;
   readonly limits: Readonly<{ [Name in keyof Limits]?: NonNullable<Limits[Name]> }>;
+  /** Of a project: its rows are counted, whether it has a limit for them now or had one before. */
+  readonly isCounted?: boolean;
 }
 
 /**
- * Finds the limits of a user, and of a project if one is given, in this order; empty if neither has
- * any. Strongly consistent. Read units: 1, one more for each further 1,300 subjects with limits,
- * and 1 each for a user or a project that may have some.
+ * Finds the limits of a user, and of a project if one is given, in this order, each if it has any
+ * or counts. Strongly consistent. Read units: 1, one more for each further 1,300 subjects with
+ * limits or counts, and 1 each for a user or a project that may have limits.
  */
 export async function effectiveLimits(
   db: Db<'Limits'>,
@@ -63,10 +71,16 @@ export async function effectiveLimits(
   const named = subjects.filter((subject) => placeOf(policy.hashes, subject) >= 0);
   const own = await readSubjects(db, named);
   return subjects.flatMap((subject) => {
-    const set = { ...(subject === user && policy.limits), ...own.get(subject)?.limits };
+    const isUser = subject === user;
+    const set = { ...(isUser && policy.limits), ...own.get(subject)?.limits };
     const limits = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
-    return Object.keys(limits).length === 0 ? [] : [{ subject, limits }];
+    const isCounted = !isUser && (limitsRows(limits) || placeOf(policy.counting, subject) >= 0);
+    return Object.keys(limits).length === 0 && !isCounted ? [] : [{ subject, limits, ...(isCounted && { isCounted }) }];
   });
+}
+
+function limitsRows(limits: Limits | undefined): boolean {
+  return rowLimits.some((name) => typeof limits?.[name] === 'number');
 }
 
 /** Reads the limits of one subject. Throws NotFound where it has none. */
@@ -125,7 +139,7 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
       before: before ?? null,
       after: limits ?? null,
     };
-    const written = { ...change, had: before !== undefined, updated_at };
+    const written = { ...change, before, updated_at };
     const TransactItems = [...limitWrites(db, policy, written), auditWrite(db, act)];
     return { transaction: { TransactItems }, result: limits && { subject, limits, updated_at } };
   });
@@ -135,18 +149,32 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
 function limitWrites(
   { tables: { Limits: TableName } }: Db<'Limits'>,
   policy: Policy,
-  { subject, limits, had, updated_at }: LimitsChange & { readonly had: boolean; readonly updated_at: string },
+  change: LimitsChange & { readonly before: Limits | undefined; readonly updated_at: string },
 ): Write[] {
+  const { subject, limits, before, updated_at } = change;
   const set = limits && { limits, updated_at };
-  const { rev, hashes, ...former } = policy;
+  const { rev, hashes, counting: _, ...former } = policy;
   const isDefault = subject === defaultSubject;
-  const named = isDefault ? hashes : hashesWith(hashes, subject, { had, has: limits !== undefined });
-  const Item = { ...policyKey, ...(isDefault ? set : former), hashes: named, rev: rev + 1 };
+  const presence = { had: before !== undefined, has: limits !== undefined };
+  const named = isDefault ? hashes : hashesWith(hashes, subject, presence);
+  const counting = countingAfter(policy, change);
+  const Item = { ...policyKey, ...(isDefault ? set : former), hashes: named, counting, rev: rev + 1 };
   const condition = rev === 0 ? ifAbsent('subject') : ifUnchanged(policy, ['rev']);
   const writes = [{ Put: { TableName, Item, ...condition } }];
   if (isDefault) return writes;
   const Key = subjectKey(subject);
   return [...writes, set ? { Put: { TableName, Item: { ...Key, ...set } } } : { Delete: { TableName, Key } }];
+}
+
+/** The projects that count on. Beyond 10,000 the oldest leaves. */
+function countingAfter(
+  { counting }: Policy,
+  { subject, before, limits }: LimitsChange & { before: Limits | undefined },
+) {
+  const had = placeOf(counting, subject) >= 0;
+  const has = subject.startsWith('project:') && (had || limitsRows(before)) && !limitsRows(limits);
+  const isFull = has && counting.length >= maxSubjects * hashBytes;
+  return hashesWith(isFull ? counting.subarray(hashBytes) : counting, subject, { had, has });
 }
 
 function hashOf(subject: string): Uint8Array {
