@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { EstimatedStart, estimateFields, NoEstimateReason } from './estimate.ts';
 import { Job, NewJobs } from './job.ts';
 import { idSpelling, UuidText } from './query-parameters.ts';
-import { boundedText, jsonObject, jsonText, orNull, Tags } from './sent-values.ts';
+import { boundedText, deviceName, jsonObject, jsonText, orNull, Tags } from './sent-values.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   BatchStatus,
@@ -260,7 +260,7 @@ export const NewBatch = z.strictObject({
   id: UuidText,
   project_id: UuidText,
   parent_id: orNull(UuidText),
-  device_type: boundedText(128),
+  device_type: deviceName,
   queue_priority: QueuePriority,
   /** Whether it accepts further jobs. */
   open: z._default(z.boolean(), false),

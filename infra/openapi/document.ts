@@ -57,12 +57,13 @@ function errorReasons(route: Route, { body, scope, device, operator, errors = []
     'access_denied',
     ...(device === undefined && operator === undefined ? ['device_token' as const] : []),
     ...(hasScope ? ['insufficient_scope' as const] : []),
-    'invalid_input',
   ];
   return [
     ...errors,
     ...(body === undefined ? [] : ['payload_too_large' as const]),
     ...(route.public ? [] : ofToken),
+    // The gateway reads bodies of calls that have none, too.
+    'invalid_input',
     'throttled',
     'busy',
     'internal_error',
