@@ -35,7 +35,7 @@ describe('npm run repair', () => {
   }
 
   function environmentOf(physical: TableNames): NodeJS.ProcessEnv {
-    const named = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters'] as const;
+    const named = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters', 'Limits'] as const;
     return Object.fromEntries(named.map((name) => [tables[name].environmentVariable, physical[name]]));
   }
 

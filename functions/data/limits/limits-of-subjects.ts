@@ -44,7 +44,7 @@ const StoredLimits = z.object(SubjectLimits.shape);
 
 const noPolicy: Policy = { hashes: new Uint8Array(), counting: new Uint8Array(), rev: 0 };
 const hashBytes = 3;
-/** Hashes of subjects are 30 KB at most, and so are the ones of projects that count on. */
+/** Hashes are 30 KB at most, and as much again of projects that count on: a creation reads both. */
 const maxSubjects = 10_000;
 
 /** The limits that hold for one subject; each member is a limit. */
