@@ -69,6 +69,16 @@ describe('the long calls of a user', () => {
     expect(Object.keys(await placesOf(userId)).sort()).toEqual(['expires_at', 'name', 'subject']);
   });
 
+  it('take one place each, also where the SDK repeats what was written already', async () => {
+    const userId = newUser();
+    const repeating = interceptedClient(client, async ({ send }) => {
+      await send();
+      return send();
+    });
+    expect((await takePlaces(userId, 5, 'changes', testDb(repeating, names))).taken).toBe(5);
+    expect((await takePlaces(userId, 1)).taken).toBe(0);
+  });
+
   it('cost nothing before they begin, then two updates; what they throw goes on', async () => {
     const [userId, updates] = [newUser(), [] as string[]];
     const counted = interceptedClient(client, ({ name, send }) => {

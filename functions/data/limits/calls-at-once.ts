@@ -32,7 +32,7 @@ export interface CallOfUser {
 
 interface Place {
   readonly name: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, with a random fraction: hardly any two calls have the same. */
   readonly until: number;
 }
 
@@ -60,7 +60,7 @@ export async function withPlace<Result>(
 
 async function takePlace(db: Db<'Counters'>, call: CallOfUser): Promise<Place> {
   const now = db.clock.now();
-  const until = now + 1_000 * timeLimits.heldPlace;
+  const until = now + 1_000 * timeLimits.heldPlace - Math.random() / 2;
   const names = Array.from({ length: maxCallsAtOnce[call.kind] }, (_, place) => `place_${place}`);
   let free = names;
   for (let attempt = 0; attempt < names.length && free.length > 0; attempt++) {
@@ -72,13 +72,16 @@ async function takePlace(db: Db<'Counters'>, call: CallOfUser): Promise<Place> {
   throw new TooManyCalls(call.kind);
 }
 
-/** Returns undefined, or the item where another call has the place. */
+/**
+ * Returns undefined, or the item where another call has the place. The SDK repeats a write whose
+ * answer was lost: then the place is this call's already.
+ */
 async function putPlace({ client, tables }: Db<'Counters'>, call: CallOfUser, { name, until }: Place, now: number) {
   const command = new UpdateCommand({
     TableName: tables.Counters,
     Key: placesKey(call),
     UpdateExpression: 'SET #place = :until, expires_at = :expiry',
-    ConditionExpression: 'attribute_not_exists(#place) OR #place <= :now',
+    ConditionExpression: 'attribute_not_exists(#place) OR #place <= :now OR #place = :until',
     ExpressionAttributeNames: { '#place': name },
     ExpressionAttributeValues: { ':until': until, ':now': now, ':expiry': Math.floor(now / 1_000) + keptSeconds },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
