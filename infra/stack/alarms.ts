@@ -121,7 +121,7 @@ const answers: Alarms = {
   LambdaConcurrency: {
     metric: (metrics) => metrics.unreservedShare,
     threshold: scarceShare,
-    unit: 'environments of a hundred',
+    unit: '% of the environments that are not reserved',
     periods: 2,
     meaning: 'The functions of the account have hardly any environment left, apart from reserved ones.',
     remedy:

@@ -55,7 +55,7 @@ const concurrency = {
  */
 const unreservedShare = '100 * unreserved / (SERVICE_QUOTA(used) - claimed + unreserved)';
 
-/** Of a hundred environments that are not reserved: then other calls may find none. */
+/** In %, of the environments that are not reserved: beyond it other calls may find none. */
 export const scarceShare = 80;
 
 /**
@@ -97,7 +97,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     allLambdaThrottles: ofLambda.throttles,
     scarceThrottles,
     unreservedShare: new MathExpression({
-      label: 'of a hundred environments',
+      label: '% of unreserved environments in use',
       expression: unreservedShare,
       usingMetrics: concurrency,
       period,

@@ -61,17 +61,19 @@ export async function eraseUser(data: StackData, options: EraseOptions): Promise
   for await (const versions of findResults(data, userId)) results += await deleteVersions(data.results, versions);
   note('results', results, ' versions');
   for (const table of others) await erase(table);
-  let unseen = 0;
+  const busy: string[] = [];
   for (const [name, url] of Object.entries(data.queues)) {
     const { deleted, underWay } = await eraseMessages(data.sqs, url, userId);
     note(name, deleted, ' messages');
     // One that was delayed has come by the time of the last run; without its batch it ends then.
-    unseen += underWay;
+    if (underWay > 0) busy.push(name);
   }
   const { emptySince } = options;
   if (found > 0 || emptySince === undefined) return { emptySince: data.clock.now(), waitSeconds: lookAgainSeconds };
   const waitSeconds = Math.max(0, Math.ceil((emptySince - begun) / 1_000) + lookAgainSeconds);
-  return { emptySince, waitSeconds: waitSeconds || (unseen > 0 ? hiddenSeconds : 0) };
+  if (waitSeconds > 0 || busy.length === 0) return { emptySince, waitSeconds };
+  report(`Messages of somebody are being handled: ${busy.join(', ')}`);
+  return { emptySince, waitSeconds: hiddenSeconds };
 }
 
 async function requireNoLease(data: StackData, userId: string, now: number): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * A deployment under traffic: calls of the local stack go to the functions of this commit and of
- * the one before, side by side, on the same tables, queues and results. `BEFORE` names another
- * commit.
+ * an earlier one, side by side, on the same tables, queues and results. By default that is the one
+ * before the last change of functions; `BEFORE` names another.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -36,17 +36,23 @@ const workers = 8;
 const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The commit to compare with, or why there is nothing to compare. */
+const changing = ['functions', 'package-lock.json'];
+
+/**
+ * The commit to compare with, or why there is nothing to compare: the one before the last that
+ * changed functions, or HEAD where the work tree changes them.
+ */
 function commitBefore(): { readonly commit: string } | { readonly none: string } {
-  const name = process.env.BEFORE ?? 'HEAD~1';
   try {
+    const differs = (commit: string, ...paths: string[]) => git('diff', '--name-only', commit, '--', ...paths) !== '';
+    const last = () => `${git('rev-list', '-1', 'HEAD', '--', ...changing)}~1`;
+    const name = process.env.BEFORE ?? (differs('HEAD', ...changing) ? 'HEAD' : last());
     const commit = git('rev-parse', '--verify', `${name}^{commit}`);
-    const differs = (...paths: string[]) => git('diff', '--name-only', commit, '--', ...paths) !== '';
     // Such a release is deployed with a repair, and answers 500 until then.
-    if (differs(storedFormat)) return { none: `${storedFormat} differs: it takes a repair.` };
-    return differs('functions', 'package-lock.json') ? { commit } : { none: `The functions of ${name} are the same.` };
+    if (differs(commit, storedFormat)) return { none: `${storedFormat} differs: it takes a repair.` };
+    return differs(commit, ...changing) ? { commit } : { none: `The functions of ${name} are the same.` };
   } catch {
-    return { none: `There is no commit ${name} here.` };
+    return { none: 'There is no earlier commit here.' };
   }
 }
 

@@ -14,11 +14,25 @@ import { DeviceState, oneDevice } from './devices-view.tsx';
 
 const { settings: words } = texts.operate;
 
+/** What devices were last set to, in this tab. */
+const lastSet = new Map<string, { readonly device: OperatedDevice; readonly at: number }>();
+/** The list of devices may be 10 s old: it must not bring back windows of before. */
+const listMilliseconds = 15_000;
+
+function recentlySet(deviceType: string): OperatedDevice | undefined {
+  const last = lastSet.get(deviceType);
+  return last !== undefined && Date.now() - last.at < listMilliseconds ? last.device : undefined;
+}
+
 /** Sets a device: its mode, its windows and its bounds of time. */
 export function DevicePart({ deviceType }: { readonly deviceType: string }) {
   const list = useCall<Device[]>('/api/v1/devices', { query: oneDevice(deviceType) });
-  const [answered, setAnswered] = useState<OperatedDevice>();
-  const props = { deviceType, answered: setAnswered };
+  const [answered, setAnswered] = useState(() => recentlySet(deviceType));
+  const keep = (device: OperatedDevice) => {
+    lastSet.set(deviceType, { device, at: Date.now() });
+    setAnswered(device);
+  };
+  const props = { deviceType, answered: keep };
   return (
     <>
       <div class="title">

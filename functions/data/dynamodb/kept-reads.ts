@@ -29,8 +29,9 @@ export function keptRead<Used extends TableName, Value>(
     const known = kept.get(name);
     if (known !== undefined) return known.value;
     const value = read(db, name);
-    kept.set(name, { until: now + secondsKept * 1_000, value });
-    value.catch(() => kept.delete(name));
+    const entry = { until: now + secondsKept * 1_000, value };
+    kept.set(name, entry);
+    value.catch(() => kept.get(name) === entry && kept.delete(name));
     return value;
   };
 }

@@ -47,13 +47,15 @@ export async function withPlace<Result>(
   call: CallOfUser,
   work: (begin: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
-  let place: Place | undefined;
+  let taken: Promise<Place> | undefined;
   const begin = async () => {
-    place ??= await takePlace(db, call);
+    taken ??= takePlace(db, call);
+    await taken;
   };
   try {
     return await work(begin);
   } finally {
+    const place = await taken?.catch(() => undefined);
     if (place !== undefined) await leavePlace(db, call, place);
   }
 }

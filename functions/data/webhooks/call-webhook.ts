@@ -39,16 +39,16 @@ export async function callWebhook(
   { id, url, body, timeoutMilliseconds }: WebhookCall,
 ): Promise<CalledWebhook> {
   const keys = await getWebhookKeys(clock, secret);
-  const start = clock.now();
-  const headers = signatureHeaders({ id, timestamp: Math.floor(start / 1000), body }, keys);
+  const [sent, start] = [clock.now(), clock.elapsed()];
+  const headers = signatureHeaders({ id, timestamp: Math.floor(sent / 1000), body }, keys);
   const timeout = Math.min(1_000 * timeLimits.receiverCall, Math.max(timeoutMilliseconds, 1_000));
   const answer = await postWebhook({ url, headers, body }, { timeoutMilliseconds: timeout }).catch((error: unknown) => {
     if (error instanceof WebhookUnanswered) return error;
     throw error;
   });
   const status = answer instanceof Error ? null : answer.status;
-  const sent_at = fromMilliseconds(start);
-  const duration_ms = Math.max(0, Math.round(clock.now() - start));
+  const sent_at = fromMilliseconds(sent);
+  const duration_ms = Math.round(clock.elapsed() - start);
   return { answer, delivered: { sent_at, duration_ms, status, reason: failureOf(answer) ?? null } };
 }
 
