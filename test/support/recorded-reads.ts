@@ -26,30 +26,3 @@ export function recordedReads(rows: readonly Item[] = []) {
   });
   return { client, reads };
 }
-
-/** The users whose rows were read: each read names the owner in its partition key. */
-export function ownersOf(reads: readonly Read[]): Set<unknown> {
-  return new Set(reads.flatMap(ownersIn));
-}
-
-function ownersIn({ command, input }: Read): unknown[] {
-  switch (command) {
-    case 'GetCommand':
-      return [(input.Key as Item).user_id];
-    case 'BatchGetCommand':
-      return Object.values(input.RequestItems as Record<string, { Keys: Item[] }>).flatMap(({ Keys }) =>
-        Keys.map((key) => key.user_id),
-      );
-    case 'QueryCommand': {
-      const names = input.ExpressionAttributeNames as Item;
-      const values = input.ExpressionAttributeValues as Item;
-      const equalities = String(input.KeyConditionExpression).matchAll(/(#\w+) = (:\w+)/g);
-      const [owner] = Array.from(equalities).flatMap(([, name, value]) =>
-        names[String(name)] === 'user_id' ? [values[String(value)]] : [],
-      );
-      return [owner];
-    }
-    default:
-      throw new Error(`${command} does not read by the owner's key.`);
-  }
-}
