@@ -2,8 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
-import { getResultsKey, requireValidity, signResultsLink } from '../../functions/data/batches/results.ts';
+import { getResultsKey } from '../../functions/data/batches/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { testDb } from '../support/test-db.ts';
@@ -128,13 +127,6 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     expect(body).toBe('{"status":"success","message":"OK.","code":"200","data":{"results_link":null}}');
   });
 
-  it.each([done.toUpperCase(), done.replaceAll('-', ''), `{${done}}`, `urn:uuid:${done}`, `%7B${done}%7D`])(
-    'knows the job as %s',
-    async (jobId) => {
-      expect((await linkOf(jobId)).pathname).toBe((await linkOf(done)).pathname);
-    },
-  );
-
   it('signs an S3 GET of that object alone, for 300 s, that downloads as JSON and needs no header', async () => {
     const link = await linkOf(done);
     expect(link.host).toBe('results-bucket.s3.eu-west-3.amazonaws.com');
@@ -190,20 +182,5 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     const { statusCode, body } = await ask(owner, misfiled);
     expect(statusCode).toBe(500);
     expect(body).not.toContain('bob');
-  });
-});
-
-describe('signResultsLink', () => {
-  const userId = 'auth0|alice';
-  const key = `results/${userId}/a b/ü?.json`;
-
-  it.each([0, -1, 901, 1.5, Number.NaN])('refuses to make links valid for %d s', (seconds) => {
-    expect(() => requireValidity(seconds)).toThrow(RangeError);
-  });
-
-  it('makes links valid for the configured time, at most 900 s', async () => {
-    const link = new URL(await signResultsLink(resultsBucket('bucket'), { userId, key }, requireValidity(900)));
-    expect(link.searchParams.get('X-Amz-Expires')).toBe('900');
-    expect(link.pathname).toBe('/results/auth0%7Calice/a%20b/%C3%BC%3F.json');
   });
 });
