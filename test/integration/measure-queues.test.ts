@@ -1,12 +1,13 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ScheduledEvent } from 'aws-lambda';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { deviceClockKey, newQueueItem } from '../../functions/data/queue/queue-item.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { uuid } from '../support/new-batch.ts';
 import { newNames, workerStack } from '../support/worker-stack.ts';
 
@@ -15,19 +16,7 @@ const { client, names } = await functionEnvironment();
 vi.useFakeTimers({ toFake: ['Date'] });
 const { handler } = await import('../../functions/schedules/measure-queues.ts');
 
-const lines: Record<string, unknown>[] = [];
 beforeAll(() => loadDevices(client, names));
-beforeEach(() => {
-  lines.length = 0;
-  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
-  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
-    lines.push(JSON.parse(String(line)));
-    return true;
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 let batches = 0;
 const secondsAgo = (seconds: number) => Date.now() - seconds * 1_000;
@@ -44,21 +33,24 @@ async function putBatch(
   await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
 }
 
-/** The lines, by device type: the queues are read side by side. */
-async function measure() {
-  await handler({} as ScheduledEvent, lambdaContext());
-  return sortedLines().map(({ device_type, QueueLength, OldestBatch, Unclaimed, UnclaimedDevices }) => ({
-    device_type,
-    QueueLength,
-    OldestBatch,
-    Unclaimed,
-    UnclaimedDevices,
-  }));
+const callFunction = () => handler({} as ScheduledEvent, lambdaContext());
+
+/** The lines that it logs, by device type: the queues are read side by side. */
+async function linesOf(call: () => Promise<unknown>) {
+  const name = ({ device_type }: Record<string, unknown>) => String(device_type ?? '~');
+  return (await loggedLines(call)).sort((one, other) => (name(one) < name(other) ? -1 : 1));
 }
 
-function sortedLines() {
-  const name = ({ device_type }: Record<string, unknown>) => String(device_type ?? '~');
-  return lines.toSorted((one, other) => (name(one) < name(other) ? -1 : 1));
+async function measure() {
+  return (await linesOf(callFunction)).map(
+    ({ device_type, QueueLength, OldestBatch, Unclaimed, UnclaimedDevices }) => ({
+      device_type,
+      QueueLength,
+      OldestBatch,
+      Unclaimed,
+      UnclaimedDevices,
+    }),
+  );
 }
 
 /** Whole seconds: a few may pass before they are measured. */
@@ -93,8 +85,8 @@ describe('measureQueues', () => {
   it('measures the other queues where one cannot be, and fails', async () => {
     const Item = { device_type: 'EMU_MPS', key: '1', user_id: 'auth0|alice' };
     await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
-    await expect(measure()).rejects.toThrow('corrupt');
-    expect(sortedLines()).toMatchObject([
+    const failing = () => expect(callFunction()).rejects.toThrow('corrupt');
+    expect(await linesOf(failing)).toMatchObject([
       { level: 'ERROR', device_type: 'EMU_MPS', error: { name: 'CorruptData' } },
       { device_type: 'FRESNEL', QueueLength: 2 },
       { UnclaimedDevices: 1 },
