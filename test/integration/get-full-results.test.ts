@@ -8,7 +8,7 @@ import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts'
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { commonHeaders, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { heldPlaces } from '../support/held-places.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';
@@ -91,13 +91,7 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
     const { statusCode, headers, body } = await handler(event, lambdaContext());
     expect({ statusCode, headers }).toEqual({
       statusCode: 200,
-      headers: {
-        'Content-Type': 'application/json',
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-        'X-Request-Id': event.requestContext.requestId,
-        'Access-Control-Allow-Origin': '*',
-      },
+      headers: commonHeaders(event),
     });
     const data = `{"${jobId(0)}":{"counter":{"000":8,"001":3}},"${jobId(2)}":{"counter":{"1":2},"raw":["1","1"]}}`;
     expect(body).toBe(`{"status":"success","message":"OK.","code":"200","data":${data}}`);

@@ -4,7 +4,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { getResultsKey } from '../../functions/data/batches/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { commonHeaders, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
@@ -95,13 +95,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     const { statusCode, headers, body } = await ask(owner, done, event);
     expect({ statusCode, headers }).toEqual({
       statusCode: 200,
-      headers: {
-        'Content-Type': 'application/json',
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-        'X-Request-Id': event.requestContext.requestId,
-        'Access-Control-Allow-Origin': '*',
-      },
+      headers: commonHeaders(event),
     });
     expect(JSON.parse(body)).toEqual({
       status: 'success',

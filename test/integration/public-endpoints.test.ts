@@ -4,22 +4,14 @@ import { handler as getHealth } from '../../functions/endpoints/service/get-heal
 import { handler as getOpenApi } from '../../functions/endpoints/service/get-open-api.ts';
 import { handler as methodNotAllowed } from '../../functions/endpoints/service/method-not-allowed.ts';
 import { type RouteName, routes } from '../../functions/routes.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-
-const headersOf = (event: { requestContext: { requestId: string } }) => ({
-  'Content-Type': 'application/json',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Request-Id': event.requestContext.requestId,
-  'Access-Control-Allow-Origin': '*',
-});
+import { commonHeaders, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 
 describe('GET /health', () => {
   it('says that requests reach the service', async () => {
     const event = gatewayEvent('getHealth');
     expect(await getHealth(event, lambdaContext())).toEqual({
       statusCode: 200,
-      headers: headersOf(event),
+      headers: commonHeaders(event),
       body: '{"status":"success","message":"OK.","code":"200","data":{"healthy":true}}',
     });
   });
@@ -33,7 +25,7 @@ describe('GET /openapi.json', () => {
     const event = gatewayEvent('getOpenApi');
     event.requestContext.path = path;
     const { statusCode, headers, body } = await getOpenApi(event, lambdaContext());
-    expect({ statusCode, headers }).toEqual({ statusCode: 200, headers: headersOf(event) });
+    expect({ statusCode, headers }).toEqual({ statusCode: 200, headers: commonHeaders(event) });
     expect(JSON.parse(body)).toEqual({ ...JSON.parse(readFileSync('openapi.json', 'utf8')), servers: [{ url }] });
   });
 });
@@ -42,7 +34,7 @@ describe('an unknown path', () => {
   it('is answered 404', async () => {
     const event = { ...gatewayEvent('getHealth'), resource: '/{path+}', path: '/api/v3/jobs' };
     const { statusCode, headers, body } = await methodNotAllowed(event, lambdaContext());
-    expect({ statusCode, headers }).toEqual({ statusCode: 404, headers: headersOf(event) });
+    expect({ statusCode, headers }).toEqual({ statusCode: 404, headers: commonHeaders(event) });
     expect(JSON.parse(body)).toEqual({
       status: 'fail',
       message: 'Not Found',
@@ -60,7 +52,7 @@ describe('a known path with another method', () => {
     const { statusCode, headers, body } = await methodNotAllowed(event, lambdaContext());
     expect({ statusCode, headers }).toEqual({
       statusCode: 405,
-      headers: { ...headersOf(event), Allow: methods.join(', ') },
+      headers: { ...commonHeaders(event), Allow: methods.join(', ') },
     });
     expect(JSON.parse(body)).toEqual({
       status: 'fail',

@@ -4,7 +4,7 @@ import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Quiz } from '../../functions/schemas/quiz.ts';
 import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { commonHeaders, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 
 const { client, names } = await functionEnvironment();
@@ -20,13 +20,7 @@ async function submit(userId: string, body: unknown, isBase64Encoded?: boolean) 
     ...(isBase64Encoded !== undefined && { isBase64Encoded }),
   });
   const { statusCode, headers, body: text } = await handler(event, lambdaContext());
-  expect(headers).toMatchObject({
-    'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': event.requestContext.requestId,
-    'Access-Control-Allow-Origin': '*',
-  });
+  expect(headers).toMatchObject(commonHeaders(event));
   const answer = JSON.parse(text);
   if (statusCode === 200) PageOf(Quiz).parse(answer);
   return { statusCode, answer, text };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { type RouteName, routes } from '../../functions/routes.ts';
+import { identityOf } from '../../infra/local/gateway/proxy-event.ts';
 import { decodeComponent } from '../../infra/local/service/http-server.ts';
 
 export interface GatewayRequest {
@@ -26,25 +27,6 @@ export interface GatewayRequest {
    */
   readonly isBase64Encoded?: boolean;
 }
-
-/** Who calls, as far as API Gateway knows it of a caller without an account of AWS. */
-const identity: APIGatewayProxyEvent['requestContext']['identity'] = {
-  accessKey: null,
-  accountId: null,
-  apiKey: null,
-  apiKeyId: null,
-  caller: null,
-  clientCert: null,
-  cognitoAuthenticationProvider: null,
-  cognitoAuthenticationType: null,
-  cognitoIdentityId: null,
-  cognitoIdentityPoolId: null,
-  principalOrgId: null,
-  sourceIp: '203.0.113.7',
-  user: null,
-  userAgent: 'PythonSDK/0.23.0',
-  userArn: null,
-};
 
 /**
  * The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. Its
@@ -98,7 +80,7 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       domainPrefix: 'a1b2c3d4e5',
       extendedRequestId: 'JKJaXmPLvHcESHA=',
       httpMethod: method,
-      identity,
+      identity: identityOf('203.0.113.7', 'PythonSDK/0.23.0'),
       path: `/dev${path}`,
       protocol: 'HTTP/1.1',
       requestId,
@@ -110,6 +92,17 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
     },
     body: text === '' ? null : request.isBase64Encoded === undefined ? Buffer.from(text).toString('base64') : text,
     isBase64Encoded: text !== '' && request.isBase64Encoded !== false,
+  };
+}
+
+/** The headers of every answer in the envelope to this event. */
+export function commonHeaders({ requestContext }: APIGatewayProxyEvent) {
+  return {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestContext.requestId,
+    'Access-Control-Allow-Origin': '*',
   };
 }
 

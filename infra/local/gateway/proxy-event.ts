@@ -48,23 +48,7 @@ export function proxyEvent(
       domainPrefix: (request.headers.host ?? '').split('.')[0] ?? '',
       extendedRequestId: request.extendedRequestId,
       httpMethod: request.method,
-      identity: {
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        sourceIp: request.sourceIp,
-        user: null,
-        userAgent: request.headers['user-agent'] ?? null,
-        userArn: null,
-      },
+      identity: identityOf(request.sourceIp, request.headers['user-agent'] ?? null),
       path: request.stagePath + path,
       protocol: 'HTTP/1.1',
       requestId: request.requestId,
@@ -76,6 +60,30 @@ export function proxyEvent(
     },
     body: body.length === 0 ? null : body.toString(isBinary ? 'base64' : 'utf8'),
     isBase64Encoded: isBinary && body.length > 0,
+  };
+}
+
+/** Who calls, as far as API Gateway knows it of a caller without an account of AWS. */
+export function identityOf(
+  sourceIp: string,
+  userAgent: string | null,
+): APIGatewayProxyEvent['requestContext']['identity'] {
+  return {
+    accessKey: null,
+    accountId: null,
+    apiKey: null,
+    apiKeyId: null,
+    caller: null,
+    clientCert: null,
+    cognitoAuthenticationProvider: null,
+    cognitoAuthenticationType: null,
+    cognitoIdentityId: null,
+    cognitoIdentityPoolId: null,
+    principalOrgId: null,
+    sourceIp,
+    user: null,
+    userAgent,
+    userArn: null,
   };
 }
 

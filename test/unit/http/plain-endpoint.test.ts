@@ -19,7 +19,7 @@ import { addToRequestLog } from '../../../functions/runtime/request-log.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
 import { ErrorBody } from '../../../functions/schemas/error-body.ts';
 import { JobPath } from '../../../functions/schemas/job.ts';
-import { gatewayEvent, lambdaContext } from '../../support/gateway-event.ts';
+import { commonHeaders, gatewayEvent, lambdaContext } from '../../support/gateway-event.ts';
 
 const userId = 'auth0|alice';
 const event = gatewayEvent('listBatches', { userId });
@@ -53,13 +53,7 @@ const answering = (answer: () => Promise<Reply>) =>
   plainEndpoint(routes.listBatches, operation, answer)(event, context);
 const throwing = (error: unknown) => answering(() => Promise.reject(error));
 
-const commonHeaders = {
-  'Content-Type': 'application/json',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Request-Id': event.requestContext.requestId,
-  'Access-Control-Allow-Origin': '*',
-};
+const headersOfAll = commonHeaders(event);
 
 const errorBody = (status: number, message: string, reason: string, description: string) => ({
   status: status < 500 ? 'fail' : 'error',
@@ -80,7 +74,7 @@ describe('plainEndpoint', () => {
   it('answers with the envelope and the headers of every response', async () => {
     expect(await answering(async () => success({ a: [1] }))).toEqual({
       statusCode: 200,
-      headers: commonHeaders,
+      headers: headersOfAll,
       body: '{"status":"success","message":"OK.","code":"200","data":{"a":[1]}}',
     });
   });
@@ -201,7 +195,7 @@ describe('plainEndpoint', () => {
     [awsError('ThrottlingException'), ...bare500],
   ])('answers %o', async (thrown, status, message, reason, description, headers) => {
     const { statusCode, headers: sent, body } = await throwing(thrown);
-    expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...commonHeaders, ...headers } });
+    expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...headersOfAll, ...headers } });
     expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, reason, description));
     expect(lines).toMatchObject([{ status, reason }]);
   });
@@ -283,7 +277,7 @@ describe('plainEndpoint', () => {
     const handler = plainEndpoint(routes.listBatches, query, async () => success(1));
     const used = await handler(gatewayEvent('listBatches', { userId, query: 'complete=true' }), context);
     expect(used.headers).toEqual({
-      ...commonHeaders,
+      ...headersOfAll,
       'X-Request-Id': expect.any(String),
       Deprecation: expect.stringMatching(/^@\d+$/),
       Link: '<../../openapi.json>; rel="deprecation"; type="application/json"',
@@ -351,7 +345,7 @@ describe('plainEndpoint of an operation that creates', () => {
     const handler = plainEndpoint(routes.listBatches, creating, async () => success({ a: 1 }));
     expect(await handler(event, context)).toEqual({
       statusCode: 201,
-      headers: commonHeaders,
+      headers: headersOfAll,
       body: '{"status":"success","message":"Created.","code":"201","data":{"a":1}}',
     });
   });
@@ -382,7 +376,7 @@ describe('httpFunction', () => {
 
   it('answers with the status, headers and body that it is given', async () => {
     const handler = httpFunction(() => ({ status: 204, headers: { A: 'b' }, body: '' }));
-    expect(await handler(event, context)).toEqual({ statusCode: 204, headers: { ...commonHeaders, A: 'b' }, body: '' });
+    expect(await handler(event, context)).toEqual({ statusCode: 204, headers: { ...headersOfAll, A: 'b' }, body: '' });
   });
 });
 
