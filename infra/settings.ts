@@ -3,7 +3,7 @@
 import { SetupProblem } from './commands/setup-problem.ts';
 import { type StageName, stages } from './stack/stages.ts';
 
-export const settingNames = [
+const settingNames = [
   'issuer',
   'audience',
   'jwksUri',

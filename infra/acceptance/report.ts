@@ -11,7 +11,7 @@ export interface Report {
   readonly steps: Partial<Record<StepName, StepReport>>;
 }
 
-export interface StepReport {
+interface StepReport {
   /** Of what was deployed. */
   readonly commit: string;
   readonly at: string;

@@ -41,7 +41,7 @@ function newBatch({ device_type, webhook }: Pick<Story, 'device_type' | 'webhook
 }
 
 /** A new route does not compile without its call. */
-export const routeCalls: Readonly<Record<RouteName, (story: Story) => RouteCall>> = {
+const routeCalls: Readonly<Record<RouteName, (story: Story) => RouteCall>> = {
   getHealth: () => ({}),
   getOpenApi: () => ({}),
   getDocs: () => ({}),

@@ -8,7 +8,7 @@ export interface Tools {
   cdk(...parameters: string[]): Promise<void>;
 }
 
-export interface DeployOptions {
+interface DeployOptions {
   readonly stage: string;
   /** `name=value`, as for `cdk -c`. */
   readonly context: readonly string[];

@@ -15,7 +15,7 @@ export interface ListBudget {
 export type ListName = 'batches' | 'jobs';
 export type ListQuery = BatchListQuery | JobListQuery;
 
-export interface ListCase {
+interface ListCase {
   readonly name: string;
   readonly list: ListName;
   /** What differs from the defaults. It takes ids and times from the rows. */
@@ -78,7 +78,7 @@ function thirdProject(rows: BenchRows['batches']): string[] {
   return sorted.slice(2, 3).map(([project]) => project);
 }
 
-export const listCases: readonly ListCase[] = [
+const listCases: readonly ListCase[] = [
   { name: 'unfiltered, first page', list: 'batches', query: () => ({}), budget: flat },
   { name: 'unfiltered, at 50 %', list: 'batches', query: () => ({}), start: 0.5, budget: flat },
   { name: 'unfiltered, at 90 %', list: 'batches', query: () => ({}), start: 0.9, budget: flat },

@@ -6,7 +6,7 @@ import type { PreparedCase } from './list-cases.ts';
 import type { QueryRun } from './query-process.ts';
 import { median } from './units.ts';
 
-export interface ProcessCost {
+interface ProcessCost {
   /** CPU time of one answer, the SDK included, in a process that has answered this query before. */
   readonly cpuMilliseconds: number;
   /** Peak memory after the first answer. Most of it is Node and the SDK. */

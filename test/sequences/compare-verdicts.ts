@@ -24,14 +24,14 @@ interface Case {
 }
 
 /** The types of the faults that the service finds. */
-export function faultTypes({ sequence, specs, variables, runs }: Case): string[] {
+function faultTypes({ sequence, specs, variables, runs }: Case): string[] {
   const announced = specs === null ? undefined : readSpecification(specs);
   const { faults, content }: JudgedSequence = judgeSequence(JSON.parse(sequence), announced);
   const ofJob = content === undefined ? [] : jobInputFaults(content)({ variables });
   return [...faults, ...ofJob, ...runsFaults(runs, announced)].map(({ type }) => type);
 }
 
-export interface Comparison {
+interface Comparison {
   readonly accepted: number;
   readonly refused: number;
   /** Of what Pulser refuses, as many are refused here, too. */

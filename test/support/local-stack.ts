@@ -11,7 +11,7 @@ export const [demo, guest] = stack.users as [(typeof stack.users)[0], (typeof st
 
 /** The issuer's private key, and its id. */
 export const issuerKey = JSON.parse(readFileSync(join(inject('localStackData'), 'issuer-key.json'), 'utf8')) as JWK;
-export const issuerKeyId = await calculateJwkThumbprint(issuerKey);
+const issuerKeyId = await calculateJwkThumbprint(issuerKey);
 
 export interface Call {
   readonly method?: string;

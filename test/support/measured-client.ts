@@ -18,7 +18,7 @@ export interface Cost {
 }
 
 /** A call that succeeded: `name` as in `GetItem`. */
-export interface MeasuredCall {
+interface MeasuredCall {
   readonly name: string;
   readonly depth: number;
   readonly readUnits: number;

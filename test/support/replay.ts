@@ -7,7 +7,7 @@ import type { EstimatedStart } from '../../functions/schemas/estimate.ts';
 import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 
 /** A batch of a trace. Times are seconds. */
-export interface TracedBatch {
+interface TracedBatch {
   readonly at: number;
   readonly user: string;
   /** How long each of its jobs takes. */

@@ -28,7 +28,7 @@ import { deviceContent, sequenceText } from './sequence-text.ts';
  * What a user has: at least two batches, and jobs with results. Batches count their jobs right, the
  * first is open and running, and the second, which has jobs, closed.
  */
-export interface Belongings {
+interface Belongings {
   readonly batches: readonly (Pick<
     BatchRow,
     'id' | 'project_id' | 'user_id' | 'device_type' | 'tags' | 'status' | 'jobs_count'

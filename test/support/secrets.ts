@@ -8,7 +8,7 @@ import { type SecretStore, startSecretStore } from '../../infra/local/secrets/se
 
 export const webhookKeyArn = 'arn:aws:secretsmanager:eu-west-3:123456789012:secret:webhooks';
 
-export interface TestSecrets extends SecretStore {
+interface TestSecrets extends SecretStore {
   /**
    * Actions and secrets of the calls since it was emptied, `secretsmanager:GetSecretValue arn:…`.
    */

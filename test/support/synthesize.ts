@@ -8,7 +8,7 @@ import { assembliesWithoutBundles, assemblyOf, placeholders } from '../../infra/
  * A resource of the template. `path` is that of its construct, without the stack and a final
  * `Resource`: `Api/ListJobs`.
  */
-export interface SynthesizedResource {
+interface SynthesizedResource {
   readonly type: string;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is CloudFormation's, by resource type.

@@ -16,7 +16,7 @@ export interface Throughput {
 /** AWS does not say which of these holds. */
 const partUsed = { none: 0, half: 0.5, all: 1 };
 
-export interface ThrottlingProxy {
+interface ThrottlingProxy {
   readonly url: string;
   /** Since the start, by the operation: calls, and how many of them were refused. */
   readonly counts: ReadonlyMap<string, { readonly calls: number; readonly refused: number }>;

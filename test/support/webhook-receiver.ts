@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A message as it came. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

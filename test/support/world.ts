@@ -19,7 +19,7 @@ interface Options {
   readonly mark?: string;
 }
 
-export type World = ReturnType<typeof world>;
+type World = ReturnType<typeof world>;
 
 /**
  * What a user has, as route cases need it: batches, jobs of the first two, all with results. The

@@ -11,7 +11,7 @@ import type { NewJob } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Id and time of the event; by default a new one, and now. */
   readonly event?: { readonly id: string; readonly time: string } | undefined;
 }

@@ -50,7 +50,7 @@ type Found = Pick<LeasedRequest, 'jobIds' | 'from'>;
  * Finds the first jobs of a lease's batch that can run from a place on, two at most, and a place
  * before which none can. It may miss jobs when it is first asked, and never after that.
  */
-export type FindJobs = (place: number) => Promise<Found>;
+type FindJobs = (place: number) => Promise<Found>;
 
 /**
  * First by an index, for half a read unit. It may lag, or have many ended jobs before the first

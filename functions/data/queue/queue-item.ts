@@ -142,7 +142,7 @@ export function deviceSettings(item: object | undefined): DeviceSettings {
 }
 
 /** Keys of all batches sort from here on; the keys of the device's clock and rules sort before. */
-export const firstBatchKey = '0';
+const firstBatchKey = '0';
 
 export function isBatch({ key }: Readonly<Record<string, unknown>>): boolean {
   return typeof key === 'string' && key >= firstBatchKey;

@@ -1,5 +1,5 @@
 import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
+import { isConditionFailure, isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import type { Item } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
@@ -28,7 +28,7 @@ export async function updateItem(
   try {
     return { updated: (await translateErrors(client.send(command))).Attributes };
   } catch (error) {
-    if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
+    if (!isConditionFailure(error)) throw error;
     const { Item: found } = error as { Item?: Readonly<Record<string, { readonly S?: string }>> };
     return { foundInstead: found === undefined ? 'none' : { claimId: found.claim_id?.S } };
   }

@@ -81,7 +81,7 @@ export function assembliesWithoutBundles(contexts: readonly object[], withCheck 
  * The context that the CDK's command line gives the app, with `added`, and without the settings of
  * deployments.
  */
-export function contextOfApp(added: object, project = projectDirectory): object {
+function contextOfApp(added: object, project = projectDirectory): object {
   const { settings, ...context } = readCdk(project).context;
   return { ...context, 'aws:cdk:enable-path-metadata': true, ...added };
 }

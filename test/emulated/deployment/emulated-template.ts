@@ -1,11 +1,7 @@
 import { region, type Template } from './emulated-aws.ts';
 
 /** Types of resources that the emulator refuses. A type that it knows by now leaves the list. */
-export const unknownTypes = [
-  'AWS::Logs::QueryDefinition',
-  'AWS::SecretsManager::RotationSchedule',
-  'AWS::XRay::SamplingRule',
-];
+const unknownTypes = ['AWS::Logs::QueryDefinition', 'AWS::SecretsManager::RotationSchedule', 'AWS::XRay::SamplingRule'];
 
 /** Of each kind that the emulator refuses, one. */
 export const refusedResources = [
