@@ -10,7 +10,7 @@ import { countShots } from '../data/leases/count-shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
 import type { LifecycleDb } from '../data/lifecycle/lifecycle-db.ts';
-import { recoveryBy, type ScheduleRecovery } from '../data/lifecycle/schedule-recovery.ts';
+import { recoveryByQueue, type ScheduleRecovery } from '../data/lifecycle/schedule-recovery.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
 import { queueUrl, requiredEnv } from '../runtime/env.ts';
@@ -38,7 +38,7 @@ export function eventConsumer(db: LifecycleDb, queue: QueueDescription, waiting?
     waiting,
     deadLetters: messageQueue(queueUrl('Events/dead_letters')),
     bucket: resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads),
-    scheduleRecovery: recoveryBy(messageQueue(queueUrl('Recovery'))),
+    scheduleRecovery: recoveryByQueue(),
   };
 }
 

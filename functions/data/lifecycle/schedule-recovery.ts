@@ -3,9 +3,10 @@
  * completes or undoes what a crash leaves half-done.
  */
 
+import { queueUrl } from '../../runtime/env.ts';
 import type { InterruptedCall, RecoveryRequest } from '../../schemas/recovery-request.ts';
 import { timeLimits } from '../../time-limits.ts';
-import { type MessageQueue, sendMessage } from '../aws/message-queue.ts';
+import { messageQueue, sendMessage } from '../aws/message-queue.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { withPlace } from '../limits/calls-at-once.ts';
 
@@ -25,7 +26,9 @@ interface Unfinished {
  */
 export type ScheduleRecovery = (unfinished: Unfinished, afterSeconds: number) => Promise<void>;
 
-export function recoveryBy(queue: MessageQueue): ScheduleRecovery {
+/** Announces to the queue that the environment names. */
+export function recoveryByQueue(): ScheduleRecovery {
+  const queue = messageQueue(queueUrl('Recovery'));
   return ({ userId: user_id, batchId: batch_id, call }, delaySeconds) => {
     const message: RecoveryRequest = { user_id, batch_id, ...(call && { call }) };
     return sendMessage(queue, { body: JSON.stringify(message), attributes: {}, delaySeconds });

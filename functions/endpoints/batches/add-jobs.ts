@@ -1,16 +1,14 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { addJobs } from '../../data/batches/new-batches.ts';
 import { validateInput, validateJobs } from '../../data/batches/validations.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 export const handler = endpoint(
   routes.addJobs,

@@ -1,13 +1,11 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
-import { recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { cancelBatchOfUser } from '../../data/operators/operator-acts.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import { operation } from './cancel-batch-of-user.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 export const handler = endpoint(routes.cancelBatchOfUser, operation, async ({ db, userId: operator, path, body }) => {
   const act = { operator, userId: path.user_id, batchId: path.batch_id, reason: body.reason };

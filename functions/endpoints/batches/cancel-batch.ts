@@ -1,14 +1,12 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelBatch } from '../../data/batches/cancellations.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import { operation } from './cancel-batch.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 export const handler = endpoint(routes.cancelBatch, operation, async ({ db, userId, path }) => {
   const of = { userId, batchId: path.batch_id };

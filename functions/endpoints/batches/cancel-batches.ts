@@ -1,13 +1,11 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelBatches } from '../../data/batches/cancellations.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import { operation } from './cancel-batches.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 /** Enough for a transaction that has to wait for others, with what comes before and after it. */
 const reservedSeconds = 6;

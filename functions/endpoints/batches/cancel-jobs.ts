@@ -1,15 +1,13 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { cancelJobs } from '../../data/batches/cancellations.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 /** What a job gains when it is canceled, or the reason why it is not. */
 const bytesMorePerJob = 200;

@@ -1,16 +1,15 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { resultsBucket } from '../../data/aws/results-bucket.ts';
 import { eraseBatch } from '../../data/batches/erasures.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl, requiredEnv } from '../../runtime/env.ts';
+import { requiredEnv } from '../../runtime/env.ts';
 import { operation } from './erase-batch.operation.ts';
 
 const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'));
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 export const handler = endpoint(routes.eraseBatch, operation, async ({ db, userId, path }) => {
   const of = { userId, batchId: path.batch_id };

@@ -1,14 +1,12 @@
-import { messageQueue } from '../../data/aws/message-queue.ts';
 import { rebatch } from '../../data/batches/rebatches.ts';
-import { countLongCall, recoveryBy } from '../../data/lifecycle/schedule-recovery.ts';
+import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { queueUrl } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './rebatch.operation.ts';
 
-const scheduleRecovery = recoveryBy(messageQueue(queueUrl('Recovery')));
+const scheduleRecovery = recoveryByQueue();
 
 export const handler = endpoint(routes.rebatch, operation, async ({ db, userId, path, query, headers, event }) => {
   const claims = Claims.parse(event.requestContext.authorizer);
