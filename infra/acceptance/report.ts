@@ -22,8 +22,8 @@ interface StepReport {
 /** Where the report of AWS is, from the root of the repository. There is none before the first. */
 export const reportFile = 'docs/reference/acceptance.json';
 
-export function readReport(file = join(import.meta.dirname, '../..', reportFile)): Report | undefined {
-  return readJsonFile<Report>(file);
+export function readReport(): Report | undefined {
+  return readJsonFile<Report>(join(import.meta.dirname, '../..', reportFile));
 }
 
 /** Whether all of a step holds, of the present code. */

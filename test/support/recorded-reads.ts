@@ -13,7 +13,7 @@ export interface Read {
  * A client without a database. It records every read. It answers reads by key with the `rows` that
  * have the key, and queries with no rows.
  */
-export function recordedReads(rows: readonly Item[] = []) {
+export function recordedReads(rows: readonly Item[]) {
   const reads: Read[] = [];
   const rowOf = (key: Item) => rows.find((row) => row.user_id === key.user_id && row.id === key.id);
   const client = interceptedClient(testClient('http://127.0.0.1:1'), async ({ name, input }) => {

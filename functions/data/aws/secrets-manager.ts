@@ -76,7 +76,7 @@ export function secretsManager(): CallSecretsManager {
 }
 
 /** Node's own, in the form that the signer asks for. */
-class Sha256 {
+export class Sha256 {
   readonly #hash;
 
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
