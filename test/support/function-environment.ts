@@ -1,19 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
 import { queues } from '../../functions/queues.ts';
 import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
-import { createTables } from './create-tables.ts';
 import { dynamodbEndpoint } from './dynamodb-endpoint.ts';
-import { testClient } from './test-client.ts';
+import { ownTables } from './own-tables.ts';
 
 /**
  * Creates tables of its own and sets the environment as Lambda would: import endpoints after this,
  * with `await import`. Returns the tables' names and a client to look into them.
  */
 export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentClient; names: TableNames }> {
-  const client = testClient(dynamodbEndpoint);
-  const names = await createTables(client, `${randomUUID()}-`);
+  const { client, tables: names } = await ownTables();
   for (const [name, { environmentVariable }] of Object.entries(tables)) {
     vi.stubEnv(environmentVariable, names[name as TableName]);
   }
