@@ -8,7 +8,6 @@ import { markdownTable } from './performance.ts';
 
 /** A template, as far as it is measured. */
 interface Template {
-  readonly Parameters?: Readonly<Record<string, unknown>>;
   readonly Outputs?: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<Record<string, TemplateResource>>;
 }
@@ -85,24 +84,12 @@ const ofStack: readonly Quota[] = [
     page: pages.cloudFormation,
     measure: ({ Outputs = {} }) => [['the template', Object.keys(Outputs).length]],
   },
-  {
-    counts: 'parameters',
-    max: 200,
-    page: pages.cloudFormation,
-    measure: ({ Parameters = {} }) => [['the template', Object.keys(Parameters).length]],
-  },
   ...[
     { type: 'AWS::IAM::Role', counts: 'roles of an account', max: 1_000, page: pages.iam },
     { type: 'AWS::Logs::QueryDefinition', counts: 'saved queries of a region', max: 1_000, page: pages.logs },
     { type: 'AWS::Events::Rule', counts: 'rules of an event bus', max: 100, page: pages.rules },
     { type: 'AWS::XRay::SamplingRule', counts: 'sampling rules of a region', max: 25, page: pages.xray },
     { type: 'AWS::Cognito::UserPoolClient', counts: 'clients of a user pool', max: 1_000, page: pages.cognito },
-    {
-      type: 'AWS::Cognito::UserPoolResourceServer',
-      counts: 'resource servers of a user pool',
-      max: 25,
-      page: pages.cognito,
-    },
   ].map(({ type, ...quota }) => ({
     ...quota,
     measure: (template: Template): Use[] => [['the template', ofType(template, type).length]],
@@ -171,12 +158,6 @@ const ofMonitoring: readonly Quota[] = [
     page: pages.logFilter,
     measure: each('AWS::Logs::MetricFilter', ({ FilterPattern }, longest) => longest(FilterPattern).length),
   },
-  {
-    counts: 'dimensions of a metric filter',
-    max: 3,
-    page: pages.logFilter,
-    measure: each('AWS::Logs::MetricFilter', ({ MetricTransformations: [{ Dimensions = [] }] }) => Dimensions.length),
-  },
 ];
 
 const ofFunctions: readonly Quota[] = [
@@ -187,12 +168,6 @@ const ofFunctions: readonly Quota[] = [
     measure: each('AWS::IAM::Role', ({ Policies = [] }, longest) =>
       Policies.reduce((sum: number, policy: Policy) => sum + longest(policy.PolicyDocument).length, 0),
     ),
-  },
-  {
-    counts: 'characters of a role’s trust policy',
-    max: 2_048,
-    page: pages.iam,
-    measure: each('AWS::IAM::Role', (role, longest) => longest(role.AssumeRolePolicyDocument).length),
   },
   {
     counts: 'characters of a managed policy',
@@ -222,14 +197,6 @@ const ofFunctions: readonly Quota[] = [
     instead: 'Merge patterns of the table in functions/tables.ts; its consumer passes over what they let through.',
   },
   {
-    counts: 'characters of such a pattern',
-    max: 4_096,
-    page: pages.eventFilters,
-    measure: each('AWS::Lambda::EventSourceMapping', ({ FilterCriteria }) =>
-      Math.max(0, ...(FilterCriteria?.Filters ?? []).map(({ Pattern }: { Pattern: string }) => Pattern.length)),
-    ),
-  },
-  {
     counts: 'readers of a stream',
     max: 2,
     page: pages.streams,
@@ -247,12 +214,6 @@ const ofData: readonly Quota[] = [
     max: 20,
     page: pages.dynamodb,
     measure: each('AWS::DynamoDB::Table', ({ GlobalSecondaryIndexes = [] }) => GlobalSecondaryIndexes.length),
-  },
-  {
-    counts: 'characters of a table’s name',
-    max: 255,
-    page: pages.dynamodb,
-    measure: each('AWS::DynamoDB::Table', ({ TableName }, _, id) => (TableName ?? nameOf(id)).length),
   },
   ...[
     { type: 'AWS::SQS::QueuePolicy', counts: 'bytes of a queue’s policy', max: 8_192, page: pages.sqs },

@@ -72,7 +72,7 @@ export async function eraseUser(data: StackData, options: EraseOptions): Promise
   if (found > 0 || emptySince === undefined) return { emptySince: data.clock.now(), waitSeconds: lookAgainSeconds };
   const waitSeconds = Math.max(0, Math.ceil((emptySince - begun) / 1_000) + lookAgainSeconds);
   if (waitSeconds > 0 || busy.length === 0) return { emptySince, waitSeconds };
-  report(`Messages of somebody are being handled: ${busy.join(', ')}`);
+  report(`Messages of this user or of others are being handled: ${busy.join(', ')}`);
   return { emptySince, waitSeconds: hiddenSeconds };
 }
 
