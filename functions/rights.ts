@@ -68,8 +68,8 @@ export const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
  */
 export const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
-/** For functions that end rows: what was used, and the counters of limits. */
-export const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'] } as const;
+/** For functions that end rows: what was used, and the counters of limits. They create none. */
+export const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'], Contributors: [] } as const;
 
 /** For functions that create rows: the limits of user and project, and what they have used. */
 export const limitChecks = {
@@ -89,6 +89,7 @@ export const creations = {
   Sequences: ['PutItem'],
   DeviceQueue: ['Query', 'PutItem'],
   ...limitChecks,
+  Contributors: ['PutItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -105,7 +106,7 @@ export const cancellations = {
 
 /** For functions that erase batches: attempts to call their webhooks apart. */
 export const erasures = {
-  DeviceQueue: [],
+  ...{ DeviceQueue: [], Contributors: [] },
   Counters: ['UpdateItem'],
   Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
@@ -125,6 +126,7 @@ export const lifecycleEvents = {
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
   ...counting,
+  Contributors: ['PutItem'],
   Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;

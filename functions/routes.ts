@@ -124,7 +124,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
     uses: {
-      ...{ Jobs: [], Sequences: [], DeviceQueue: [], Counters: [] },
+      ...{ Jobs: [], Sequences: [], DeviceQueue: [], Counters: [], Contributors: [] },
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       Usage: ['UpdateItem'],
@@ -172,6 +172,7 @@ export const routes = {
       Sequences: ['BatchGetItem', 'PutItem'],
       DeviceQueue: creations.DeviceQueue,
       ...limitChecks,
+      Contributors: ['PutItem'],
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: timeLimits.longFunction,
@@ -198,7 +199,7 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/set-batch-priority',
     uses: {
-      ...{ Jobs: [], Sequences: [], Usage: [], Counters: [] },
+      ...{ Jobs: [], Sequences: [], Usage: [], Counters: [], Contributors: [] },
       Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],

@@ -7,6 +7,8 @@
  *   another user's row. Any function may use the table.
  * - `device`: the key does not separate users: each function that uses the table must check what it
  *   reads.
+ * - `project`: what the members of a project see of each other. Only who has a role in it may be
+ *   shown any of it.
  * - `operator`: the rows belong to the people who run the service.
  * - `service`: counts that the service keeps for itself, under what they count: a user, a project,
  *   a host.
@@ -31,10 +33,10 @@ interface IndexKeys {
 }
 
 /**
- * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` or,
- * in a public table, `kind`; in a table of operators any other.
+ * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `project_id`,
+ * `subject` or, in a public table, `kind`; in a table of operators any other.
  */
-type Partition = 'owner' | 'device' | 'operator' | 'service' | 'public';
+type Partition = 'owner' | 'device' | 'project' | 'operator' | 'service' | 'public';
 
 /**
  * A table's stream: each change of its rows, for 24 hours. Lambda reads it for the function, at no
@@ -193,6 +195,15 @@ export const tables = {
     environmentVariable: 'DEVICE_QUEUE_TABLE',
     partition: 'device',
     ...textKeys('device_type', 'key'),
+  },
+  /**
+   * Who has batches in a project, and what they are called there (data/projects/contributors.ts):
+   * an item for each project and user. It follows from rows, except for the name.
+   */
+  Contributors: {
+    environmentVariable: 'CONTRIBUTORS_TABLE',
+    partition: 'project',
+    ...textKeys('project_id', 'user_id'),
   },
   /**
    * What operators did, for 400 days: under the month, in the order of time. Functions may only add

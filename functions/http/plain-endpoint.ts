@@ -6,6 +6,7 @@ import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../identity/devic
 import { isOperator, operatorScope } from '../identity/operator-scope.ts';
 import type { Route } from '../routes.ts';
 import { addToRequestLog } from '../runtime/request-log.ts';
+import { Claims } from '../schemas/claims.ts';
 import { deprecation } from './deprecation.ts';
 import { type Handler, httpFunction } from './http-function.ts';
 import { readInput } from './input.ts';
@@ -13,11 +14,11 @@ import type { Input, Operation } from './operation.ts';
 import { type Reply, successReply } from './reply.ts';
 
 /**
- * What an endpoint is given: the caller, and whether they are an operator (unless its route is
- * public), the input, and the event itself.
+ * What an endpoint is given: the caller, whether they are an operator, and what their token allows
+ * (unless its route is public), the input, and the event itself.
  */
 export type EndpointRequest<Served extends Route, Described extends Operation> = Input<Described> &
-  (Served extends { readonly public: true } ? unknown : Pick<Caller, 'userId' | 'isOperator'>) & {
+  (Served extends { readonly public: true } ? unknown : Omit<Caller, 'scopes'>) & {
     readonly event: APIGatewayProxyEvent;
   };
 
@@ -69,6 +70,7 @@ export interface Caller {
   readonly userId: string;
   readonly isOperator: boolean;
   readonly scopes: readonly string[];
+  readonly claims: Claims;
 }
 
 /**
@@ -77,13 +79,13 @@ export interface Caller {
  */
 function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: Operation): Caller {
   const { device, operator } = operation;
-  const { principalId, exp, scope: list } = requestContext.authorizer ?? {};
+  const { principalId, exp, scope: list, ...claims } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
   addToRequestLog({ user_id: principalId });
   // The gateway may have kept the authorizer's answer for longer than the token is valid.
   if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
   const scopes = String(list ?? '').split(' ');
-  const caller = { userId: principalId, isOperator: isOperator(scopes), scopes };
+  const caller = { userId: principalId, isOperator: isOperator(scopes), scopes, claims: Claims.parse(claims) };
   if (operator === true && !caller.isOperator) throw new InsufficientScope(operatorScope);
   if (operation.scope !== undefined && !scopes.includes(operation.scope)) throw new InsufficientScope(operation.scope);
   const isDevice = scopes.some(isDeviceScope);

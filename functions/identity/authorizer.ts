@@ -19,6 +19,9 @@ if (audiences.length === 0) throw new Error('The environment variable AUDIENCE n
 const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
 const verify = tokenVerifier({ issuer: requiredEnv('ISSUER'), audiences, keys });
 
+/** Roles that the log names, of those that do not exist. */
+const maxRolesNamed = 10;
+
 /**
  * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`. The answer
  * is for the whole stage, because the gateway uses it for every route. Throws `Unauthorized` for
@@ -29,8 +32,10 @@ export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context)
   return withRequestLog({ request_id: context.awsRequestId }, async () => {
     const start = performance.now();
     try {
-      const { userId, exp, scope, ...claims } = await verify(bearerToken(event.authorizationToken));
+      const { userId, exp, scope, unknownRoles, ...claims } = await verify(bearerToken(event.authorizationToken));
       addToRequestLog({ user_id: userId, outcome: 'accepted' });
+      if (unknownRoles !== undefined)
+        addToRequestLog({ unknown_roles: unknownRoles.slice(0, maxRolesNamed).join().slice(0, 500) });
       return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp, scope, ...claims } };
     } catch (error) {
       if (!(error instanceof TokenRefused)) {

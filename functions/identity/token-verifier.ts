@@ -1,5 +1,7 @@
+import { type ProjectRole, projectRoleNames } from '../project-roles.ts';
 import { parseUuid } from '../values/uuid.ts';
 import { type CompactJws, readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
+import { isDeviceScope } from './device-scope.ts';
 import type { KeySource } from './key-source.ts';
 import { operatorScope, operatorsGroup } from './operator-scope.ts';
 import { isUserId } from './user-id.ts';
@@ -23,9 +25,14 @@ export interface Identity {
    * say. The group of operators adds the scope `operator`.
    */
   readonly scope: string;
-  /** The claims of these names, where the token has them: a priority, and JSON. */
+  /** The highest priority of its batches, where the token has the claim. */
   readonly queue_priority?: string;
+  /** JSON: the projects that the token names, each with the role there, if it gives one. */
   readonly projects?: string;
+  /** What people call the user, where the token says it. */
+  readonly user_name?: string;
+  /** Roles in projects that the token gives, and that do not exist: they count as none. */
+  readonly unknownRoles?: readonly string[];
 }
 
 const priorities = new Set<unknown>(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
@@ -51,7 +58,8 @@ export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: Token
     if (nbf !== undefined && !isTime(nbf)) throw new TokenRefused('an unreadable nbf');
     if (isTime(nbf) && nbf * 1000 > now() + maxAheadMilliseconds) throw new TokenRefused('not valid yet');
     if (!isUserId(sub)) throw new TokenRefused('without subject');
-    return { userId: sub, exp, scope: scopeOf(claims), ...priorityOf(claims), ...projectsOf(claims) };
+    const scope = scopeOf(claims);
+    return { userId: sub, exp, scope, ...priorityOf(claims), ...projectsOf(claims, scope), ...nameOf(claims) };
   };
 }
 
@@ -91,7 +99,7 @@ function scopeOf(claims: Record<string, unknown>): string {
   const list = scope ?? scp;
   const text = Array.isArray(list) ? list.filter(isScopeName).join(' ') : typeof list === 'string' ? list : '';
   const named = use === undefined ? text : text.replace(/(?<![^ ])device\//g, 'device:');
-  return isInGroup(operatorsGroup, claims) ? `${named} ${operatorScope}`.trimStart() : named;
+  return groupsOf(claims).includes(operatorsGroup) ? `${named} ${operatorScope}`.trimStart() : named;
 }
 
 function isScopeName(name: unknown): boolean {
@@ -99,8 +107,8 @@ function isScopeName(name: unknown): boolean {
 }
 
 /** A text is one group: names of groups may have spaces. */
-function isInGroup(name: string, { groups, 'cognito:groups': ofCognito }: Record<string, unknown>): boolean {
-  return [groups, ofCognito].flat().includes(name);
+function groupsOf({ groups, 'cognito:groups': ofCognito }: Record<string, unknown>): unknown[] {
+  return [groups, ofCognito].flat();
 }
 
 function priorityOf({ queue_priority }: Record<string, unknown>): Pick<Identity, 'queue_priority'> {
@@ -109,19 +117,79 @@ function priorityOf({ queue_priority }: Record<string, unknown>): Pick<Identity,
   return { queue_priority: String(queue_priority) };
 }
 
-/** Projects restrict what a token may do: a claim that cannot be read must not pass for none. */
-function projectsOf({ projects }: Record<string, unknown>): Pick<Identity, 'projects'> {
-  if (projects === undefined) return {};
-  const text = Array.isArray(projects) ? JSON.stringify(projects.map(projectOf)) : '';
-  if (text === '') throw new TokenRefused('unreadable projects');
-  return { projects: text };
+interface NamedProject {
+  readonly id: string;
+  readonly name: string;
+  readonly role?: unknown;
 }
 
-function projectOf(value: unknown): { id: string; name: string } {
-  const { id, name } = (value ?? {}) as Record<string, unknown>;
-  const uuid = typeof id === 'string' ? parseUuid(id) : undefined;
-  if (uuid === undefined || typeof name !== 'string') throw new TokenRefused('an unreadable project');
-  return { id: uuid, name };
+/**
+ * The projects of the claim `projects`; without it, of groups `project:<uuid>:<role>`. Tokens of
+ * devices have no role.
+ */
+function projectsOf(claims: Record<string, unknown>, scope: string): Pick<Identity, 'projects' | 'unknownRoles'> {
+  const named = claims.projects === undefined ? projectsOfGroups(claims) : projectsOfClaim(claims.projects);
+  if (named === undefined) return {};
+  const isDevice = scope.split(' ').some(isDeviceScope);
+  const unknown = named.flatMap(({ role }) => (role == null || isProjectRole(role) ? [] : [role]));
+  const projects = Array.from(
+    Map.groupBy(named, ({ id }) => id),
+    ([id, [first, ...others]]) => {
+      const role = isDevice ? undefined : strongestRole([first, ...others].map((each) => each?.role));
+      return { id, name: first?.name ?? id, ...(role !== undefined && { role }) };
+    },
+  );
+  return {
+    projects: JSON.stringify(projects),
+    ...(unknown.length > 0 && { unknownRoles: unknown.map((role) => JSON.stringify(role)) }),
+  };
+}
+
+/** Projects restrict what a token may do: a claim that cannot be read must not pass for none. */
+function projectsOfClaim(projects: unknown): NamedProject[] {
+  if (!Array.isArray(projects)) throw new TokenRefused('unreadable projects');
+  return projects.map((value) => {
+    const { id, name, role } = (value ?? {}) as Record<string, unknown>;
+    const uuid = typeof id === 'string' ? parseUuid(id) : undefined;
+    if (uuid === undefined || typeof name !== 'string') throw new TokenRefused('an unreadable project');
+    return { id: uuid, name, role };
+  });
+}
+
+const groupOfProject = /^project:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(.*)$/i;
+
+/** Undefined where no group names a project: other groups may begin alike. */
+function projectsOfGroups(claims: Record<string, unknown>): NamedProject[] | undefined {
+  const named = groupsOf(claims).flatMap((group) => {
+    const [, id, role] = (typeof group === 'string' && groupOfProject.exec(group)) || [];
+    return id === undefined ? [] : [{ id: id.toLowerCase(), name: id.toLowerCase(), role }];
+  });
+  return named.length === 0 ? undefined : named;
+}
+
+function isProjectRole(role: unknown): role is ProjectRole {
+  return projectRoleNames.some((name) => name === role);
+}
+
+function strongestRole(roles: readonly unknown[]): ProjectRole | undefined {
+  return projectRoleNames.findLast((name) => roles.includes(name));
+}
+
+const maxNameCharacters = 128;
+
+/** The first of these claims that names anyone, without characters that hide or turn what follows. */
+function nameOf(claims: Record<string, unknown>): Pick<Identity, 'user_name'> {
+  for (const claim of ['name', 'preferred_username', 'email']) {
+    const value = claims[claim];
+    if (typeof value !== 'string') continue;
+    const visible = value
+      .toWellFormed()
+      .replace(/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '')
+      .trim();
+    const user_name = [...visible].slice(0, maxNameCharacters).join('').trim();
+    if (user_name !== '') return { user_name };
+  }
+  return {};
 }
 
 function isTime(value: unknown): value is number {

@@ -3,7 +3,13 @@
  */
 
 import * as z from 'zod/mini';
+import { projectRoleNames } from '../project-roles.ts';
 import { QueuePriority, Uuid } from './values.ts';
+
+export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
+
+/** A project that the token names, with the role of its holder there, if it gives one. */
+const ProjectOfToken = z.object({ id: Uuid, name: z.string(), role: z.optional(ProjectRole) });
 
 /** A project that the token's holder belongs to. */
 export const Project = z.strictObject({ id: Uuid, name: z.string() }).register(z.globalRegistry, {
@@ -22,8 +28,10 @@ export const Claims = z.object({
         z.string(),
         z.transform((text): unknown => JSON.parse(text)),
       ),
-      z.array(Project),
+      z.array(ProjectOfToken),
     ),
   ),
+  /** What people call the user: at most 128 characters. */
+  user_name: z.optional(z.string()),
 });
 export type Claims = z.output<typeof Claims>;

@@ -62,6 +62,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ['@aws-sdk/', 'zod'],
   },
   [`${data}/lists`]: { holds: 'Query, plan, selection, reader; sealing', packages: ['@aws-sdk/'] },
+  [`${data}/projects`]: {
+    holds: 'Who may see and do what with rows of others; who has batches in a project',
+    packages: ['zod'],
+  },
   [`${data}/queue`]: { holds: 'The queue of each device, its order, its leases', packages: ['@aws-sdk/', 'zod'] },
   [`${data}/rows`]: {
     holds: 'Batches, jobs, devices, quizzes, acts: what is stored, and lists of it',

@@ -35,8 +35,8 @@ with the batches, and reports what differs. Also says how many batches are older
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
   --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, SEQUENCES_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE, COUNTERS_TABLE and
-LIMITS_TABLE name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, SEQUENCES_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE, COUNTERS_TABLE,
+LIMITS_TABLE and CONTRIBUTORS_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
 
@@ -53,7 +53,17 @@ const maxShown = 20;
 const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters', 'Limits'] as const;
+const repaired = [
+  'Batches',
+  'Jobs',
+  'Columns',
+  'Sequences',
+  'DeviceQueue',
+  'Usage',
+  'Counters',
+  'Limits',
+  'Contributors',
+] as const;
 
 type RepairedTable = (typeof repaired)[number];
 type RepairTables = TableNames<RepairedTable>;

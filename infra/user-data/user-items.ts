@@ -127,6 +127,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       }
     },
   },
+  Contributors: null,
   Devices: null,
 };
 

@@ -203,6 +203,7 @@ describe('the functions', () => {
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
       Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks'],
+      Contributors: [...creating, 'applyEvents', 'applyWaitingEvents'],
       Audit: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
       Devices: [...ofDevices, 'claimBatch', 'rotateWebhookKey'],
     };

@@ -65,6 +65,7 @@ describe('what holds data', () => {
       'StorageAudit9012A908',
       'StorageBatchesFF4B5F1F',
       'StorageColumns74080D45',
+      'StorageContributors6DD96359',
       'StorageCounters147FAC27',
       'StorageDeviceQueue1FF99F87',
       'StorageDevices124B4481',

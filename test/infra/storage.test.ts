@@ -46,10 +46,16 @@ describe('the tables', () => {
   it('have first in every key what their partitions are of', () => {
     for (const [name, table] of Object.entries<TableDescription>(tables)) {
       if (table.partition === 'operator') {
-        expect(table.partitionKey, name).not.toMatch(/user_id|device_type|subject|kind/);
+        expect(table.partitionKey, name).not.toMatch(/user_id|device_type|project_id|subject|kind/);
         continue;
       }
-      const first = { owner: 'user_id', device: 'device_type', service: 'subject', public: 'kind' }[table.partition];
+      const first = {
+        owner: 'user_id',
+        device: 'device_type',
+        project: 'project_id',
+        service: 'subject',
+        public: 'kind',
+      }[table.partition];
       const firstOfIndexes = Object.values(table.indexes).map(({ partitionKeys }) => partitionKeys[0]);
       expect(new Set([table.partitionKey, ...firstOfIndexes]), name).toEqual(new Set([first]));
     }

@@ -35,7 +35,17 @@ describe('npm run repair', () => {
   }
 
   function environmentOf(physical: TableNames): NodeJS.ProcessEnv {
-    const named = ['Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters', 'Limits'] as const;
+    const named = [
+      'Batches',
+      'Jobs',
+      'Columns',
+      'Sequences',
+      'DeviceQueue',
+      'Usage',
+      'Counters',
+      'Limits',
+      'Contributors',
+    ] as const;
     return Object.fromEntries(named.map((name) => [tables[name].environmentVariable, physical[name]]));
   }
 

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { deviceModes } from '../../device-modes.ts';
 import { Forbidden, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
+import { projectRoles } from '../../project-roles.ts';
 import type { BatchDetails, BatchWithJobs } from '../../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schemas/batch-request.ts';
 import type { Claims } from '../../schemas/claims.ts';
@@ -187,10 +188,13 @@ export async function planJobs(
   return { before, requested, faults };
 }
 
-/** Throws Forbidden when the token names projects, but not this one. */
+/** Throws Forbidden when the token names projects, but not this one, or as one to read only. */
 export function requireProject({ projects }: Claims, projectId: string): void {
-  if (projects === undefined || projects.some(({ id }) => id === projectId)) return;
-  throw new Forbidden('project_not_allowed', 'The token does not name this project.');
+  const project = projects?.find(({ id }) => id === projectId);
+  if (projects !== undefined && project === undefined)
+    throw new Forbidden('project_not_allowed', 'The token does not name this project.');
+  if (project?.role === undefined || projectRoles[project.role].submits) return;
+  throw new Forbidden('project_not_allowed', `A ${project.role} of the project may not submit to it.`);
 }
 
 /**

@@ -15,7 +15,7 @@ export async function listProjects(
   userId: string,
   { projects }: Claims,
 ): Promise<readonly Project[]> {
-  if (projects !== undefined) return projects;
+  if (projects !== undefined) return projects.map(({ id, name }) => ({ id, name }));
   const list = formatsOf(db).batch;
   const key = { user_id: userId, key: headKey(list) };
   const head = headOf(list, await getItem(db, { table: 'Columns', key, consistent: true }));

@@ -5,7 +5,6 @@ import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 
 const scheduleRecovery = recoveryByQueue();
@@ -13,8 +12,7 @@ const scheduleRecovery = recoveryByQueue();
 export const handler = endpoint(
   routes.addJobs,
   operation,
-  async ({ db, userId, path, headers, query, body, event }) => {
-    const claims = Claims.parse(event.requestContext.authorizer);
+  async ({ db, userId, claims, path, headers, query, body }) => {
     const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
     const further = { batchId: path.batch_id, body };
     if (query.validate_only) return success(await validateJobs(db, call, further));

@@ -2,9 +2,8 @@ import { listProjects } from '../../data/rows/projects.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { Claims } from '../../schemas/claims.ts';
 import { operation } from './list-projects.operation.ts';
 
-export const handler = endpoint(routes.listProjects, operation, async ({ db, userId, event }) =>
-  success(await listProjects(db, userId, Claims.parse(event.requestContext.authorizer))),
+export const handler = endpoint(routes.listProjects, operation, async ({ db, userId, claims }) =>
+  success(await listProjects(db, userId, claims)),
 );

@@ -14,7 +14,18 @@ const operation = {
   success: { status: 200, data: () => z.unknown() },
 } satisfies Operation;
 const { addJobs } = routes;
-const used = ['Batches', 'Columns', 'Counters', 'DeviceQueue', 'Devices', 'Jobs', 'Limits', 'Sequences', 'Usage'];
+const used = [
+  'Batches',
+  'Columns',
+  'Contributors',
+  'Counters',
+  'DeviceQueue',
+  'Devices',
+  'Jobs',
+  'Limits',
+  'Sequences',
+  'Usage',
+];
 const variableOf = (name: string) => `${name.replace(/\B[A-Z]/g, '_$&').toUpperCase()}_TABLE`;
 
 beforeEach(() => {

@@ -81,7 +81,9 @@ describe('plainEndpoint', () => {
 
   it('receives the caller whom the authorizer named', async () => {
     const handler = plainEndpoint(routes.listBatches, operation, async ({ event: _, ...request }) => success(request));
-    expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}","isOperator":false}`);
+    expect((await handler(event, context)).body).toContain(
+      `"data":{"userId":"${userId}","isOperator":false,"claims":{"queue_priority":"MEDIUM"}}`,
+    );
     const ofOperator = gatewayEvent('listBatches', { userId, scope: 'openid operator' });
     expect((await handler(ofOperator, context)).body).toContain('"isOperator":true');
   });

@@ -13,7 +13,7 @@ import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 import { testClient } from '../../../support/test-client.ts';
 import { testDb } from '../../../support/test-db.ts';
 
-const others = { Sequences: 'S', DeviceQueue: 'Q', Usage: 'U', Counters: 'N' };
+const others = { Sequences: 'S', DeviceQueue: 'Q', Usage: 'U', Counters: 'N', Contributors: 'P' };
 const db = testDb(testClient('http://127.0.0.1:1'), { Batches: 'B', Jobs: 'J', Columns: 'C', ...others });
 const time = '2026-03-01T00:00:00.000000Z';
 const now = Date.parse(time);

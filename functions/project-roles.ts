@@ -1,0 +1,19 @@
+/** What the roles in a project permit: data only. Tokens name them, and nothing else does. */
+
+interface RoleRules {
+  /** May create batches in the project, and run a fellow's batch again. All roles may read. */
+  readonly submits: boolean;
+  /** May cancel and close the work of others in the project, and read its usage, limits and audit. */
+  readonly administers: boolean;
+}
+
+/** From the weakest to the strongest: a token that names a project twice has the stronger role. */
+export const projectRoles = {
+  viewer: { submits: false, administers: false },
+  member: { submits: true, administers: false },
+  admin: { submits: true, administers: true },
+} as const satisfies Readonly<Record<string, RoleRules>>;
+
+export type ProjectRole = keyof typeof projectRoles;
+
+export const projectRoleNames = Object.keys(projectRoles) as [ProjectRole, ...ProjectRole[]];
