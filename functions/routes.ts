@@ -38,7 +38,12 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches',
     entry: 'endpoints/batches/list-batches',
-    uses: { Batches: ['BatchGetItem', 'Query'], 'Batches/by_creation': ['Query'], Columns: listReads },
+    uses: {
+      Batches: ['BatchGetItem', 'Query'],
+      'Batches/by_creation': ['Query'],
+      Columns: listReads,
+      Contributors: ['Query'],
+    },
   },
   createBatch: {
     method: 'POST',
@@ -57,6 +62,7 @@ export const routes = {
       'Jobs/by_creation': ['Query'],
       'Jobs/by_batch': ['Query'],
       Columns: listReads,
+      Contributors: ['Query'],
     },
   },
   addJobs: {

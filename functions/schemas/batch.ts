@@ -122,7 +122,7 @@ const fields = {
   id: 'Id of the batch.',
   parent_id: 'The batch that this one repeats.',
   project_id: 'Project that owns the batch.',
-  user_id: 'User who owns the batch: the caller.',
+  user_id: 'User who owns the batch.',
   status: 'Status of the batch.',
   open: 'Whether the batch still accepts jobs.',
   complete: 'Deprecated: the opposite of `open`.',
@@ -142,6 +142,9 @@ const fields = {
   backend_configuration: 'Configuration of the backend, serialized.',
   erased_at: 'When its content and its jobs’ content was erased; null otherwise.',
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
+
+/** What lists say of the name of an owner. */
+export const user_name = 'What the owner is called; null where no token said it.';
 
 export { fields as batchFields };
 
@@ -178,6 +181,11 @@ export const Batch = z
     ],
   });
 export type Batch = z.infer<typeof Batch>;
+
+/** A batch as the list shows it, whoever owns it. */
+export const ListedBatch = z
+  .strictObject({ ...Batch.shape, user_name: NullableText })
+  .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name } });
 
 const sequenceText = 'The sequence of its jobs; null if each has its own.';
 const shownJobs = 'All its jobs, in creation order; absent if there are more than 100, or they exceed one answer.';

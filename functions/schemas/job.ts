@@ -82,7 +82,7 @@ const fields = {
   parent_id: 'The job that this one repeats.',
   batch_id: 'Batch of the job.',
   project_id: 'Project that owns the job.',
-  user_id: 'User who owns the job: the caller.',
+  user_id: 'User who owns the job.',
   status: 'Status of the job.',
   runs: 'How often to run the sequence; null: the device chooses.',
   origin: 'Where the job came from.',
@@ -122,6 +122,12 @@ export const Job = z
     ],
   });
 export type Job = z.infer<typeof Job>;
+
+/** A job as the list shows it, whoever owns it. */
+export const ListedJob = z.strictObject({ ...Job.shape, user_name: NullableText }).register(z.globalRegistry, {
+  id: 'ProducedListedJobResponse',
+  fields: { ...fields, user_name: 'What the owner is called; null where no token said it.' },
+});
 
 /** What became of jobs that were to be canceled. */
 export const CanceledJobs = z

@@ -29,7 +29,7 @@ import { countRanks, type FacetQuery, type Selection, select } from './select.ts
 import { joinSpans, overlap, type Span } from './span.ts';
 
 /** What a page is chosen from: each row is in `data.read`, in `open` or in `summarized`. */
-interface Search {
+export interface Search {
   readonly head: StoredHead;
   readonly columns: OpenColumns;
   readonly data: ColumnData;
@@ -78,7 +78,7 @@ export async function countColumns(
 }
 
 /** A search that knows every matching row, or how many of them each old segment has. */
-async function searchAll(
+export async function searchAll(
   reads: OwnerReads,
   query: ListQuery,
   plan: ColumnsPlan,
@@ -266,7 +266,7 @@ function selectBeforeOpen(
 /**
  * The search with the columns of these rows as well. Reads only blocks that were not read before.
  */
-async function readFurther(search: Search, spans: readonly Span[]): Promise<Search> {
+export async function readFurther(search: Search, spans: readonly Span[]): Promise<Search> {
   const { head, columns, data, summarized } = search;
   const further = joinSpans(spans);
   const isRead = ({ rows }: SummarizedRows) => further.some(({ from, to }) => from <= rows.from && rows.to <= to);
@@ -293,12 +293,21 @@ async function fetchPage(reads: OwnerReads, { query, plan, data, selection, earl
   const items = isEarly
     ? early.items
     : await rowsAt(reads, sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
+  requireAgreement(list, { query, plan, data }, items);
+  return { items, total };
+}
+
+/** Throws StaleRead where a row contradicts the columns and sets that chose it. */
+export function requireAgreement(
+  list: ListDescription,
+  { query, plan, data }: Pick<FoundPage, 'query' | 'plan' | 'data'>,
+  rows: readonly Row[],
+): void {
   const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
-  for (const row of items) {
+  for (const row of rows) {
     requireColumns(row, described, data);
     requireSets(list, row, query.conditions);
   }
-  return { items, total };
 }
 
 /** Whether a condition names sets of few rows, such as the jobs of a batch. */

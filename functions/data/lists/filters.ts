@@ -29,9 +29,9 @@ export const commonFilters = {
   created_before: (to: string) => ({ kind: 'created', to }),
 } as const satisfies Readonly<Record<string, Filter>>;
 
-/** Orders that every list has. All rows of a list have one owner. */
+/** Orders that every list has. */
 export const commonOrders = {
   // Creation times and sequence numbers ascend together, so `created_at` needs no column.
   created_at: { kind: 'creation' },
-  user_id: { kind: 'creation' },
+  user_id: { kind: 'creation', byOwner: true },
 } as const satisfies Readonly<Record<string, Order>>;

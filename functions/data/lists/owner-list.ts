@@ -4,14 +4,17 @@ import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Db } from '../dynamodb/db.ts';
-import type { Filter } from './filters.ts';
+import type { Member } from '../projects/access.ts';
+import { findListedOwners, type ListedOwner } from '../projects/listed-owners.ts';
+import { type Filter, facetIn } from './filters.ts';
 import type { TablesOfList } from './owner-reads.ts';
 import type { ListQuery, Order } from './query.ts';
-import { type Counts, countByFacet, readList } from './reader.ts';
+import { type Counts, countByFacet, type ListOwner, readList, readMergedList } from './reader.ts';
 
 /** The parameters of every list beside its filters. */
 interface OrderAndPage {
   readonly user_id?: readonly string[] | undefined;
+  readonly scope?: 'project' | undefined;
   readonly order_by: string;
   readonly order_by_direction: 'ASC' | 'DESC';
   readonly limit: number;
@@ -59,6 +62,63 @@ export function countOwned<List extends ListDescription, Query extends OrderAndP
   const nothing = { kind: 'ids', oneOf: [] } as const;
   const { conditions } = makeListQuery(list, parameters, query);
   return countByFacet(db, list, userId, { conditions: isOthers ? [nothing] : conditions, facet });
+}
+
+/** A row of a list, and what its owner is called: null where that is not known. */
+export type Listed<Shown> = Shown & { readonly user_name: string | null };
+
+/**
+ * Lists what the caller may see, for these parameters: own rows, and rows of fellows where the
+ * parameters ask for them. Costs and guarantees: see findListedOwners and readMergedList; for own
+ * rows alone, see readList.
+ */
+export async function listVisible<List extends ListDescription, Query extends OrderAndPage, Shown extends object>(
+  db: Db<TablesOfList<List> | 'Contributors'>,
+  { list, parameters, show }: OwnerList<List, Query> & { readonly show: (row: Row) => Shown },
+  caller: Member,
+  query: Query,
+): Promise<Page<Listed<Shown>>> {
+  const owners = await findListedOwners(db, caller, query);
+  const listQuery = makeListQuery(list, parameters, query);
+  const { items, total } = await readOwners(db, list, owners, listQuery);
+  const names = new Map(owners.map(({ userId, userName }) => [userId, userName]));
+  return { items: items.map((row) => ({ ...show(row), user_name: names.get(String(row.user_id)) ?? null })), total };
+}
+
+function readOwners<List extends ListDescription>(
+  db: Db<TablesOfList<List>>,
+  list: List,
+  owners: readonly ListedOwner[],
+  query: ListQuery,
+): Promise<Page<Row>> | Page<Row> {
+  const [first, ...others] = owners.map(listOwner);
+  if (first === undefined) return { items: [], total: 0 };
+  if (others.length > 0) return readMergedList(db, list, [first, ...others], query);
+  return readList(db, list, first.userId, { ...query, conditions: [...query.conditions, ...first.conditions] });
+}
+
+function listOwner({ userId, projectIds }: ListedOwner): ListOwner {
+  return { userId, conditions: projectIds === undefined ? [] : [facetIn('project_id')(projectIds)] };
+}
+
+/** Counts what listVisible would list, by the values of a facet. */
+export async function countVisible<List extends ListDescription, Query extends OrderAndPage>(
+  db: Db<TablesOfList<List> | 'Contributors'>,
+  { list, parameters, facet }: OwnerList<List, Query> & { readonly facet: string },
+  caller: Member,
+  query: Query,
+): Promise<Counts> {
+  const owners = (await findListedOwners(db, caller, query)).map(listOwner);
+  const { conditions } = makeListQuery(list, parameters, query);
+  const nobody = { userId: caller.userId, conditions: [{ kind: 'ids', oneOf: [] }] } as const;
+  const counts = await Promise.all(
+    (owners.length === 0 ? [nobody] : owners).map((owner) =>
+      countByFacet(db, list, owner.userId, { conditions: [...conditions, ...owner.conditions], facet }),
+    ),
+  );
+  return counts.reduce((sum, each) =>
+    Object.fromEntries(Object.entries(sum).map(([value, count]) => [value, count + (each[value] ?? 0)])),
+  );
 }
 
 /**

@@ -27,21 +27,21 @@ interface Place {
 }
 
 const comparePlaces = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
-const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0, row: rows.from });
-const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
+export const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0, row: rows.from });
+export const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
  * The number of summarized rows before these ranks of the section, and the summarized rows that may
  * be at them. If there are any of the latter, `before` means nothing: read them first.
  */
-export function locateSummarized(
-  section: Section,
+export function locateSummarized<Summarized extends SummarizedRows>(
+  section: Section & { readonly summarized: readonly Summarized[] },
   { from, to }: Window,
 ): {
   before: number;
-  wanted: SummarizedRows[];
+  wanted: Summarized[];
 } {
-  const { summarized } = section;
+  const summarized: readonly Summarized[] = section.summarized;
   if (summarized.length === 0) return { before: 0, wanted: [] };
   // The row at rank `from` if each summarized row had its first possible place. It is here or
   // later.
@@ -55,7 +55,11 @@ export function locateSummarized(
 }
 
 /** The place at this rank, if all summarized rows were where `placeOfSummarized` says. */
-function placeOf(rank: number, section: Section, placeOfSummarized: (summarized: SummarizedRows) => Place): Place {
+export function placeOf(
+  rank: number,
+  section: Section,
+  placeOfSummarized: (summarized: SummarizedRows) => Place,
+): Place {
   // Segments may name hundreds of thousands of places with few different values: these alone are
   // sorted.
   const counts = new Map<number, number>();

@@ -24,7 +24,7 @@ export function countsOfRows(list: ListDescription, query: FacetQuery, candidate
   return countRanks(list, query, columnsOf(list, query, candidates).data);
 }
 
-function columnsOf(list: ListDescription, query: ListQuery, candidates: readonly Row[]) {
+export function columnsOf(list: ListDescription, query: ListQuery, candidates: readonly Row[]) {
   const rows = keepCreated(query.conditions, candidates).toSorted((a, b) => a.seq - b.seq);
   const columns = planColumns(list, query).names.map((name) => [name, list.columns[name] as Column] as const);
   const dictionaries = learnTexts(

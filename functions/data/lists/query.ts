@@ -19,10 +19,10 @@ export type Condition =
 
 /**
  * Creation order, or the order of a column or a facet. Nulls come last in both directions. Ties
- * follow creation order.
+ * follow creation order. `byOwner`: where a list has several owners, one after the other.
  */
 export type Order =
-  | { readonly kind: 'creation' }
+  | { readonly kind: 'creation'; readonly byOwner?: true }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'facet'; readonly facet: string; readonly isReversed?: true };
 

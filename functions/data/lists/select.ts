@@ -44,7 +44,7 @@ interface SortKey {
 }
 
 /** In creation order all rows have one value. */
-function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): SortKey {
+export function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): SortKey {
   const { order } = query;
   if (order.kind === 'creation') return { valuesOf: (rows) => new Float64Array(rows.length) };
   if (order.kind === 'facet') return facetSortKey(facetColumn(list), order, data);
@@ -117,7 +117,7 @@ function mapRows(rows: Int32Array, value: (row: number) => number): Float64Array
 }
 
 /** Ranks in this direction. */
-interface DirectedWindow extends Window {
+export interface DirectedWindow extends Window {
   readonly direction: ListQuery['direction'];
 }
 
@@ -143,7 +143,7 @@ function cutPage(
   return { wanted, sequence: wanted.length > 0 ? [] : cuts.flatMap(({ sequence }) => sequence) };
 }
 
-function rowsIn({ rows, summarized }: Section): number {
+export function rowsIn({ rows, summarized }: Section): number {
   return summarized.reduce((sum, { count }) => sum + count, rows.length);
 }
 
@@ -151,7 +151,7 @@ function rowsIn({ rows, summarized }: Section): number {
  * The window's part within a section of `length` rows that starts at rank `start`, counted from
  * there.
  */
-function clip(window: DirectedWindow, start: number, length: number): DirectedWindow {
+export function clip(window: DirectedWindow, start: number, length: number): DirectedWindow {
   const clamp = (rank: number) => Math.min(Math.max(rank - start, 0), length);
   return { direction: window.direction, from: clamp(window.from), to: clamp(window.to) };
 }

@@ -9,7 +9,7 @@ import { listContributors } from './contributors.ts';
 /** Who asks, and what their token says. */
 export interface Member {
   readonly userId: string;
-  readonly claims: Pick<Claims, 'projects'>;
+  readonly claims: Pick<Claims, 'projects' | 'user_name'>;
 }
 
 /** A row, by whose it is and in which project. */

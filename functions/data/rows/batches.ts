@@ -17,8 +17,16 @@ import {
   notAfter,
   notBefore,
 } from '../lists/filters.ts';
-import { countOwned, type ListParameters, listOwned } from '../lists/owner-list.ts';
+import {
+  countOwned,
+  countVisible,
+  type Listed,
+  type ListParameters,
+  listOwned,
+  listVisible,
+} from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
+import type { Member } from '../projects/access.ts';
 
 export interface BatchOfUser {
   readonly userId: string;
@@ -61,6 +69,24 @@ export function listBatches(
 /** Counts a user's batches that match, by their status. Costs and guarantees: see countByFacet. */
 export function countBatches(db: Db<'Batches' | 'Columns'>, userId: string, query: BatchListQuery): Promise<Counts> {
   return countOwned(db, { list: formatsOf(db).batch, parameters, facet: 'status' }, userId, query);
+}
+
+/** Lists the batches that the caller may see, as listVisible does. */
+export function listVisibleBatches(
+  db: Db<'Batches' | 'Columns' | 'Contributors'>,
+  caller: Member,
+  query: BatchListQuery,
+): Promise<Page<Listed<Batch>>> {
+  return listVisible(db, { list: formatsOf(db).batch, parameters, show: batchOf }, caller, query);
+}
+
+/** Counts the batches that the caller may see, as countVisible does. */
+export function countVisibleBatches(
+  db: Db<'Batches' | 'Columns' | 'Contributors'>,
+  caller: Member,
+  query: BatchListQuery,
+): Promise<Counts> {
+  return countVisible(db, { list: formatsOf(db).batch, parameters, facet: 'status' }, caller, query);
 }
 
 /**

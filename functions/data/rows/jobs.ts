@@ -18,8 +18,16 @@ import {
   notBefore,
 } from '../lists/filters.ts';
 import { listMatchingIds } from '../lists/matching-ids.ts';
-import { countOwned, type ListParameters, listOwned } from '../lists/owner-list.ts';
+import {
+  countOwned,
+  countVisible,
+  type Listed,
+  type ListParameters,
+  listOwned,
+  listVisible,
+} from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
+import type { Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
 
 const parameters: ListParameters<JobListQuery> = {
@@ -60,6 +68,24 @@ export function countJobs(
   query: JobListQuery,
 ): Promise<Counts> {
   return countOwned(db, { list: formatsOf(db).job, parameters, facet: 'status' }, userId, query);
+}
+
+/** Lists the jobs that the caller may see, as listVisible does. */
+export function listVisibleJobs(
+  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
+  caller: Member,
+  query: JobListQuery,
+): Promise<Page<Listed<Job>>> {
+  return listVisible(db, { list: formatsOf(db).job, parameters, show: jobOf }, caller, query);
+}
+
+/** Counts the jobs that the caller may see, as countVisible does. */
+export function countVisibleJobs(
+  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
+  caller: Member,
+  query: JobListQuery,
+): Promise<Counts> {
+  return countVisible(db, { list: formatsOf(db).job, parameters, facet: 'status' }, caller, query);
 }
 
 /** The job as users see it. Throws CorruptData when the row breaks its schema. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../../http/operation.ts';
-import { Job } from '../../schemas/job.ts';
+import { ListedJob } from '../../schemas/job.ts';
 import { JobListQuery } from '../../schemas/job-list-query.ts';
 import { listRules } from '../../schemas/query-parameters.ts';
 
@@ -8,5 +8,5 @@ export const operation = {
   summary: 'Get jobs',
   description: `The caller’s jobs, without their results. ${listRules}`,
   query: JobListQuery,
-  success: { status: 200, list: () => Job, headers: ['Content-Range'] },
+  success: { status: 200, list: () => ListedJob, headers: ['Content-Range'] },
 } satisfies Operation;

@@ -1,11 +1,11 @@
-import { countJobs, listJobs } from '../../data/rows/jobs.ts';
+import { countVisibleJobs, listVisibleJobs } from '../../data/rows/jobs.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { countsReply, pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './list-jobs.operation.ts';
 
-export const handler = endpoint(routes.listJobs, operation, async ({ db, userId, query }) =>
+export const handler = endpoint(routes.listJobs, operation, async ({ db, query, ...caller }) =>
   query.count_by === undefined
-    ? pageReply(query, await listJobs(db, userId, query))
-    : countsReply(await countJobs(db, userId, query)),
+    ? pageReply(query, await listVisibleJobs(db, caller, query))
+    : countsReply(await countVisibleJobs(db, caller, query)),
 );
