@@ -94,6 +94,24 @@ describe('a list with a role in a project', () => {
     expect(jobs.pagination.total).toBe(bob.jobs.filter(({ project_id }) => project_id === shared).length);
   });
 
+  it.each([
+    ['in creation order', {}],
+    ['by a time, filtered', { status: ['DONE'], order_by: ['updated_at'] }],
+    ['by status, in the middle', { order_by: ['status'], offset: ['40'], limit: ['20'] }],
+    ['by a tag', { tag: ['calibration'] }],
+  ])('takes few units and steps for each member: %s', async (_, parameters) => {
+    const measured = testClient(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '');
+    const measure = measuredClient(measured);
+    const query = BatchListQuery.parse({ ...parameters, scope: ['project'] });
+    const projects = [{ id: shared, name: 'Shared', role: 'viewer' as const }];
+    const { cost } = await measure(() =>
+      listVisibleBatches(testDb(measured, names), { userId: 'ann', claims: { projects } }, query),
+    );
+    // The contributors; of each member the head, two columns with summaries, times, and at most its 60 rows.
+    expect(cost.readUnits).toBeLessThanOrEqual(0.5 + 3 * (0.5 + 2 * 1 + 0.5 + 60 * 0.15));
+    expect(cost.depth).toBeLessThanOrEqual(4);
+  });
+
   it('counts by status what it lists', async () => {
     const { pagination } = await list('scope=project&count_by=status');
     const sum = Object.values<number>(pagination.counts).reduce((total, count) => total + count, 0);
