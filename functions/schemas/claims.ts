@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { projectRoleNames } from '../project-roles.ts';
+import { projectRoleNames, projectRoles } from '../project-roles.ts';
 import { QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
@@ -35,3 +35,14 @@ export const Claims = z.object({
   user_name: z.optional(z.string()),
 });
 export type Claims = z.output<typeof Claims>;
+
+/** The role that the token gives in the project, if any. */
+export function roleIn({ projects = [] }: Pick<Claims, 'projects'>, projectId: string) {
+  return projects.find(({ id }) => id === projectId)?.role;
+}
+
+/** Whether the token makes its holder an administrator of the project. */
+export function administers(claims: Pick<Claims, 'projects'>, projectId: string): boolean {
+  const role = roleIn(claims, projectId);
+  return role !== undefined && projectRoles[role].administers;
+}

@@ -1,7 +1,7 @@
 /** Who may see and do what with the rows of others: the one rule, and how their rows are found. */
 
-import { type ProjectRole, projectRoles } from '../../project-roles.ts';
-import type { Claims } from '../../schemas/claims.ts';
+import { Forbidden, NotFound, requireFound } from '../../errors.ts';
+import { administers, type Claims, roleIn } from '../../schemas/claims.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 import { listContributors } from './contributors.ts';
@@ -24,13 +24,8 @@ export type Right = 'read' | 'end' | 'change';
 /** The rule. Owners may do everything with their rows; others what their role in its project permits. */
 export function may(right: Right, { userId, claims }: Member, row: OwnedRow): boolean {
   if (row.user_id === userId) return true;
-  const role = roleIn(claims, row.project_id);
-  if (role === undefined || right === 'change') return false;
-  return right === 'read' || projectRoles[role].administers;
-}
-
-export function roleIn({ projects = [] }: Member['claims'], projectId: string): ProjectRole | undefined {
-  return projects.find(({ id }) => id === projectId)?.role;
+  if (right === 'change') return false;
+  return right === 'end' ? administers(claims, row.project_id) : roleIn(claims, row.project_id) !== undefined;
 }
 
 /** The projects whose rows the caller may read, whoever owns them. */
@@ -38,24 +33,68 @@ export function readableProjects({ projects = [] }: Member['claims']): string[] 
   return projects.filter(({ role }) => role !== undefined).map(({ id }) => id);
 }
 
+type RowTable = 'Batches' | 'Jobs';
+
+interface NamedRow<Table extends RowTable> {
+  readonly table: Table;
+  readonly id: string;
+}
+
+const nouns = { Batches: 'batch', Jobs: 'job' } as const;
+
 /**
- * A row of another user that the caller may read; undefined for any other id, whether it exists or
- * not. Eventually consistent: what listContributors takes, and half a read unit for each
- * contributor, in two steps; nothing without a role.
+ * Does what a call asks of a row, as of its owner. `attempt` is given the owner's user id: first
+ * the caller's own, at no further cost. Where it returns undefined or throws NotFound, a fellow's
+ * row of this id is looked for (findFellowsRows); then it is called again, if the caller has the
+ * right.
+ *
+ * Throws NotFound, alike for what no one has and what the caller may not see; Forbidden
+ * (`not_the_owner`) for what the caller may see alone.
  */
-export async function findFellowsRow<Table extends 'Batches' | 'Jobs'>(
-  db: Db<Table | 'Contributors'>,
+export async function asOwner<Table extends RowTable, Value>(
+  db: Db<NoInfer<Table> | 'Contributors'>,
   caller: Member,
-  { table, id }: { readonly table: Table; readonly id: string },
-): Promise<OwnedRow | undefined> {
-  const contributors = await listContributors(db, readableProjects(caller.claims));
+  { right, table, id }: NamedRow<Table> & { readonly right: Right },
+  attempt: (owner: string) => Promise<Value | undefined>,
+): Promise<Value> {
+  const own = await attempt(caller.userId).catch(unlessMissing);
+  if (own !== undefined) return own;
+  const [row] = await findFellowsRows<Table>(db, caller, { table, ids: [id] });
+  if (row !== undefined) requireRight(right, caller, row);
+  return requireFound(row && (await attempt(row.user_id)), nouns[table]);
+}
+
+/** Results that are gone are those of a row that is there. */
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof NotFound && error.reason === 'not_found') return undefined;
+  throw error;
+}
+
+/** Throws Forbidden where the caller may see the row, and not do this. */
+export function requireRight(right: Right, caller: Member, row: OwnedRow): void {
+  if (may(right, caller, row)) return;
+  const others = right === 'end' ? ', or an administrator of its project,' : '';
+  throw new Forbidden('not_the_owner', `Only its owner${others} may do this.`);
+}
+
+/**
+ * The rows with these ids that other users own and the caller may read; ids that others have are
+ * left out as ids that no one has. Eventually consistent: what listContributors takes, and half a
+ * read unit for each id and contributor, in two steps; nothing without a role.
+ */
+export async function findFellowsRows<Table extends RowTable>(
+  db: Db<NoInfer<Table> | 'Contributors'>,
+  caller: Member,
+  { table, ids }: { readonly table: Table; readonly ids: readonly string[] },
+): Promise<(OwnedRow & { readonly id: string })[]> {
+  const projects = ids.length === 0 ? [] : readableProjects(caller.claims);
+  const contributors = await listContributors(db, projects);
   const fellows = new Set(contributors.map(({ user_id }) => user_id).filter((userId) => userId !== caller.userId));
-  const keys = Array.from(fellows, (user_id) => ({ user_id, id }));
   const found = await batchGet(db as Db<Table>, {
     table,
-    keys,
-    attributes: ['user_id', 'project_id'],
+    keys: Array.from(fellows, (user_id) => ids.map((id) => ({ user_id, id }))).flat(),
+    attributes: ['user_id', 'id', 'project_id'],
     consistent: false,
   });
-  return (found as unknown as readonly OwnedRow[]).find((row) => may('read', caller, row));
+  return (found as unknown as (OwnedRow & { readonly id: string })[]).filter((row) => may('read', caller, row));
 }

@@ -1,7 +1,8 @@
 import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
 import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
 import { withPlace } from '../../data/limits/calls-at-once.ts';
-import { InvalidInput, requireFound } from '../../errors.ts';
+import { asOwner } from '../../data/projects/access.ts';
+import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -17,12 +18,14 @@ const maxJobsNamed = 20;
 /** Results that are soon read: a call of more is one of the user's long ones. */
 const maxUncounted = 100;
 
-export const handler = endpoint(routes.getFullResults, operation, async ({ db, userId, path, query }) => {
-  const found = await listResultsKeys(db, { userId, batchId: path.batch_id }, query.job_id);
-  const keys = requireFound(found, 'batch');
-  const read = await withPlace(db, { userId, kind: 'downloads' }, async (begin) => {
-    if (keys.size > maxUncounted) await begin();
-    return readResults(bucket, { userId, keys, maxBytes: maxBodyBytes });
+export const handler = endpoint(routes.getFullResults, operation, async ({ db, path: { batch_id: id }, query, ...caller }) => {
+  const found = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, async (userId) => {
+    const keys = await listResultsKeys(db, { userId, batchId: id }, query.job_id);
+    return keys && { userId, keys };
+  });
+  const read = await withPlace(db, { userId: caller.userId, kind: 'downloads' }, async (begin) => {
+    if (found.keys.size > maxUncounted) await begin();
+    return readResults(bucket, { ...found, maxBytes: maxBodyBytes });
   });
   const { documents, missing, unreadable } = read ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });

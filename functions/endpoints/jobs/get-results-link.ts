@@ -1,6 +1,6 @@
 import { resultsBucket } from '../../data/aws/results-bucket.ts';
 import { getResultsKey, requireValidity, signResultsLink } from '../../data/batches/results.ts';
-import { requireFound } from '../../errors.ts';
+import { asOwner } from '../../data/projects/access.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -12,7 +12,10 @@ const maxDays = RESULTS_DAYS ? Number(RESULTS_DAYS) : undefined;
 const validitySeconds = requireValidity(Number(RESULTS_LINK_SECONDS ?? 300));
 const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'));
 
-export const handler = endpoint(routes.getResultsLink, operation, async ({ db, userId, path }) => {
-  const key = requireFound(await getResultsKey(db, { userId, jobId: path.job_id }, maxDays), 'job');
-  return success({ results_link: key && (await signResultsLink(bucket, { userId, key }, validitySeconds)) });
+export const handler = endpoint(routes.getResultsLink, operation, async ({ db, path: { job_id: id }, ...caller }) => {
+  const results_link = await asOwner(db, caller, { right: 'read', table: 'Jobs', id }, async (userId) => {
+    const key = await getResultsKey(db, { userId, jobId: id }, maxDays);
+    return key && signResultsLink(bucket, { userId, key }, validitySeconds);
+  });
+  return success({ results_link });
 });

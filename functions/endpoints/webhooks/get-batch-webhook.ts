@@ -1,6 +1,6 @@
+import { asOwner } from '../../data/projects/access.ts';
 import { getBatch } from '../../data/rows/batches.ts';
 import { getBatchWebhook } from '../../data/webhooks/webhook-attempts.ts';
-import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -9,6 +9,7 @@ import { operation } from './get-batch-webhook.operation.ts';
 
 const reach = webhookReach();
 
-export const handler = endpoint(routes.getBatchWebhook, operation, async ({ db, userId, path }) =>
-  success(await getBatchWebhook(db, requireFound(await getBatch(db, userId, path.batch_id), 'batch'), reach)),
-);
+export const handler = endpoint(routes.getBatchWebhook, operation, async ({ db, path: { batch_id: id }, ...caller }) => {
+  const batch = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, (owner) => getBatch(db, owner, id));
+  return success(await getBatchWebhook(db, batch, reach));
+});
