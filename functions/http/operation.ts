@@ -29,6 +29,11 @@ export interface Operation {
   /** For operators alone (identity/operator-scope.ts); all others, devices too, get 403. */
   readonly operator?: true;
   /**
+   * Of an operation of operators: finds the projects that the request is about. Administrators of
+   * all of them may call it, too; not if there are none.
+   */
+  readonly projects?: (input: never) => readonly string[];
+  /**
    * Makes it an operation of devices: finds in the input the type of the device that the request is
    * about. The token must have the scope `device:TYPE` or `device:*`; without it the answer is 403.
    */

@@ -6,7 +6,7 @@ import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../identity/devic
 import { isOperator, operatorScope } from '../identity/operator-scope.ts';
 import type { Route } from '../routes.ts';
 import { addToRequestLog } from '../runtime/request-log.ts';
-import { Claims } from '../schemas/claims.ts';
+import { administers, Claims } from '../schemas/claims.ts';
 import { deprecation } from './deprecation.ts';
 import { type Handler, httpFunction } from './http-function.ts';
 import { readInput } from './input.ts';
@@ -28,7 +28,7 @@ export type EndpointRequest<Served extends Route, Described extends Operation> =
  * status. `answerFaults` may answer such input with success.
  *
  * Operations of devices refuse the tokens of users, and the other way round. Operations of
- * operators refuse both.
+ * operators refuse both, but for administrators of the projects that the operation finds.
  *
  * A route that uses tables is an `endpoint`, which also passes its database.
  */
@@ -55,7 +55,10 @@ export function plainEndpoint<Served extends Route, Described extends Operation>
       if (reply === undefined) throw error;
       return successReply(operation.success.status, reply);
     }
-    if (caller !== undefined) requireDevice(caller, operation, input);
+    if (caller !== undefined) {
+      requireDevice(caller, operation, input);
+      requireAdministrator(caller, operation, input);
+    }
     const { scopes, ...who } = caller ?? {};
     const request = { ...who, ...input, event };
     const reply = await answer(request as EndpointRequest<Served, Described>);
@@ -78,7 +81,7 @@ export interface Caller {
  * the scope; Forbidden when a device calls an operation of users.
  */
 function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: Operation): Caller {
-  const { device, operator } = operation;
+  const { device, operator, projects } = operation;
   const { principalId, exp, scope: list, ...claims } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
   addToRequestLog({ user_id: principalId });
@@ -86,7 +89,9 @@ function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: O
   if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
   const scopes = String(list ?? '').split(' ');
   const caller = { userId: principalId, isOperator: isOperator(scopes), scopes, claims: Claims.parse(claims) };
-  if (operator === true && !caller.isOperator) throw new InsufficientScope(operatorScope);
+  const mayAdminister =
+    projects !== undefined && caller.claims.projects?.some(({ id }) => administers(caller.claims, id));
+  if (operator === true && !caller.isOperator && !mayAdminister) throw new InsufficientScope(operatorScope);
   if (operation.scope !== undefined && !scopes.includes(operation.scope)) throw new InsufficientScope(operation.scope);
   const isDevice = scopes.some(isDeviceScope);
   if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
@@ -100,4 +105,15 @@ function requireDevice({ scopes }: Caller, { device }: Operation, input: object)
   const deviceType = (device as (input: object) => string)(input);
   addToRequestLog({ device_type: deviceType });
   if (!mayActFor(deviceType, scopes)) throw new InsufficientScope(scopeFor(deviceType));
+}
+
+/**
+ * Throws InsufficientScope where the caller neither is an operator nor administers every project
+ * that the request is about.
+ */
+function requireAdministrator({ isOperator, claims }: Caller, { projects }: Operation, input: object) {
+  if (projects === undefined || isOperator) return;
+  const named = (projects as (input: object) => readonly string[])(input);
+  const isAdministrator = named.length > 0 && named.every((id) => administers(claims, id));
+  if (!isAdministrator) throw new InsufficientScope(operatorScope);
 }

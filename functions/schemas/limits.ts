@@ -114,6 +114,9 @@ const Subject = z.pipe(
 export const defaultSubject = 'default';
 export const userSubject = (userId: string) => `user:${userId}`;
 export const projectSubject = (projectId: string) => `project:${projectId}`;
+/** The project that a subject names, if any. */
+export const projectsOf = (subject: string) =>
+  subject.startsWith('project:') ? [subject.slice('project:'.length)] : [];
 
 export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegistry, {
   fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },

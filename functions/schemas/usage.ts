@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { parseTimestamp } from '../values/timestamp.ts';
 import { reportFault } from './faults.ts';
-import { many, one, Text } from './query-parameters.ts';
+import { many, one, Text, UuidText } from './query-parameters.ts';
 import { Count, Uuid } from './values.ts';
 
 /** A day in UTC. */
@@ -29,6 +29,7 @@ export const UsageQuery = z
     group_by: many(UsageGroup),
     scope: one(UsageScope),
     user_id: one(Text),
+    project_id: one(UuidText),
   })
   .register(z.globalRegistry, {
     fields: {
@@ -36,8 +37,11 @@ export const UsageQuery = z
       to: 'Last day, in UTC; by default today. At most 366 days after `from`.',
       period: 'Whether a row sums a day (the default) or a month.',
       group_by: 'Further groups of rows. Rows are sorted by these, in this order. Repeat it for several.',
-      scope: '`all`: the usage of all users, for operators; by default the caller’s.',
-      user_id: 'This user’s usage, for operators; users may name themselves.',
+      scope:
+        '`all`: the usage of all users, for operators; by default the caller’s, and with `project_id` all of the project.',
+      user_id:
+        'This user’s usage, for operators and, with `project_id`, for its administrators; users may name themselves.',
+      project_id: 'The usage of this project, by all its users: for operators and administrators of the project.',
     },
   });
 export type UsageQuery = z.output<typeof UsageQuery>;

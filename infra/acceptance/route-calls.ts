@@ -115,6 +115,7 @@ const routeCalls: Readonly<Record<RouteName, (story: Story) => RouteCall>> = {
     body: { batch_ids: [rebatch] },
     learn: ({ errors }) => equal(Object.keys(errors).length, 0),
   }),
+  getBatchOfUser: ({ batch_id }) => ({ learn: ({ id }) => equal(id, batch_id) }),
   cancelBatchOfUser: ({ spare }) => ({ path: { batch_id: spare }, body: { reason: 'acceptance' } }),
   cancelBatch: () => ({ learn: ({ status }) => equal(status, 'CANCELED') }),
   eraseBatch: () => ({ learn: ({ erased_at }) => ok(erased_at) }),

@@ -210,8 +210,22 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
 
 const bodyRules = 'JSON in UTF-8. It is read as JSON whatever the `Content-Type`, even without one.';
 
+const orAdministers = ', or make its holder an administrator of each project that the request names';
+
 function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
-  const { tag, summary, description, device, operator, path, query, headers, success, errors = [] } = operation;
+  const {
+    tag,
+    summary,
+    description,
+    device,
+    operator,
+    projects,
+    path,
+    query,
+    headers,
+    success,
+    errors = [],
+  } = operation;
   const ofDevice = device === undefined ? undefined : '`device:{device_type}` or `device:*`';
   const scope = operator === true ? operatorScope : operation.scope;
   const scopes = scope === undefined ? ofDevice : `\`${scope}\``;
@@ -226,7 +240,7 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
     description: [
       description,
       // In words: to linters, bearer tokens have no scopes.
-      ...(scopes === undefined ? [] : [`The token must have the scope ${scopes}.`]),
+      ...(scopes === undefined ? [] : [`The token must have the scope ${scopes}${projects ? orAdministers : ''}.`]),
       ...(errors.length === 0 ? [] : [`Errors: ${errors.map(describeReason).join(', ')}.`]),
     ].join('\n\n'),
     'x-error-reasons': named,

@@ -188,7 +188,14 @@ describe('the functions', () => {
 
   it('have rights to tables of other owners, and to write public ones, only where it is written here', () => {
     const creating = ['createBatch', 'addJobs', 'rebatch'];
-    const ending = ['closeBatch', 'cancelJob', 'cancelJobs', 'cancelBatch', 'cancelBatches', 'cancelBatchOfUser'];
+    const endingForAll = ['closeBatch', 'cancelJob', 'cancelJobs', 'cancelBatch', 'cancelBatches'];
+    const ending = [...endingForAll, 'cancelBatchOfUser'];
+    // They look for rows of fellows.
+    const reading = [
+      ...['getBatch', 'getBatchStatus', 'getFullResults', 'getBatchWebhook'],
+      ...['getJob', 'getJobStatus', 'getResultsLink'],
+    ];
+    const ownersOnly = ['setTags', 'eraseBatch', 'testWebhook'];
     const inBackground = ['applyEvents', 'applyWaitingEvents', 'recoverBatches', 'measureQueues'];
     const leasing = ['claimBatch', 'reportJob', 'nextJob', 'releaseLease'];
     const counting = [...creating, ...ending, ...inBackground, ...leasing, 'getOwnLimits'];
@@ -203,8 +210,11 @@ describe('the functions', () => {
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
       Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks'],
-      Contributors: [...creating, 'applyEvents', 'applyWaitingEvents'],
-      Audit: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
+      Contributors: [...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
+      Audit: [
+        ...[...endingForAll, 'cancelBatchOfUser', 'getBatchOfUser', 'setBatchPriority'],
+        ...['setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
+      ],
       Devices: [...ofDevices, 'claimBatch', 'rotateWebhookKey'],
     };
     const reads = ['GetItem', 'BatchGetItem', 'Query'];

@@ -37,7 +37,7 @@ describe('a batch that leaves the queue before a device took it', () => {
   const events = writeApi(db);
   const ways: Record<string, (user: string, batch: Awaited<ReturnType<typeof stack.create>>) => Promise<unknown>> = {
     'a cancellation': (user, { id }) => stack.cancel(user, id),
-    'one of several': (user, { id }) => cancelBatches(db, { userId: user, batchIds: [id] }),
+    'one of several': (user, { id }) => cancelBatches(db, { userId: user, claims: {}, batchIds: [id] }),
     'the cancellation of its only job': (user, { jobs }) => stack.cancelJob(user, jobs![0]!.id),
     'the cancellation of its jobs': (user, { id }) =>
       cancelJobs(db, { userId: user, batchId: id }, CancelJobsQuery.parse({})),

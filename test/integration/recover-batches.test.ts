@@ -248,7 +248,7 @@ describe('a call that cancels several batches and runs out of time', () => {
     const announced: string[] = [];
     const handedOver: string[] = [];
     let asked = 0;
-    const wanted = { userId: user, batchIds: several, hasTime: () => asked++ < questions };
+    const wanted = { userId: user, claims: {}, batchIds: several, hasTime: () => asked++ < questions };
     const result = await cancelBatches(db, wanted, async ({ batchId }, afterSeconds) => {
       (afterSeconds === 0 ? handedOver : announced).push(batchId);
     });

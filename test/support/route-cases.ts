@@ -424,6 +424,13 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .oneof(hostileText, fc.json(), fc.record({ batch_ids: fc.array(anyId(own.batches), { maxLength: 3 }) }))
         .map((body) => ({ body })),
   },
+  getBatchOfUser: {
+    ways: (own) => ({ 'a batch that an operator reads': ofOperator(own, own.batches[0]!.id, undefined) }),
+    // As of getBatch.
+    moreCalls: (own) => own.batches.slice(2, 4).map(({ id }) => ofOperator(own, id, undefined)),
+    foreign: () => ({}),
+    anything: (own) => anyActOn(own, {}),
+  },
   cancelBatchOfUser: {
     ways: (own) => ({
       'a batch that an operator cancels': ofOperator(own, batchWithFewJobs(own), { reason: 'why' }),

@@ -5,6 +5,7 @@
 
 import type { Batch, BatchRow } from '../../schemas/batch.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import type { AuditedAct } from '../lifecycle/audited-act.ts';
 import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
 import { updateBatch } from '../lifecycle/update.ts';
@@ -14,10 +15,10 @@ import { type BatchOfUser, batchOf } from '../rows/batches.ts';
 /**
  * Closes a batch for good, so that it takes no more jobs, and returns it. If none of its jobs is
  * unfinished, it ends. Throws NotFound when the user has no such batch. Write units: 8 for a row up
- * to 1 KB, 10 if it ends.
+ * to 1 KB, 10 if it ends; 2 to 4 more for an act.
  */
-export function closeBatch(db: LifecycleDb, userId: string, batchId: string): Promise<Batch> {
-  return update(db, { userId, batchId }, { open: false });
+export function closeBatch(db: LifecycleDb, userId: string, batchId: string, act?: AuditedAct): Promise<Batch> {
+  return update(db, { userId, batchId }, { open: false }, act);
 }
 
 /**
@@ -28,8 +29,13 @@ export function setTags(db: LifecycleDb, userId: string, batchId: string, tags: 
   return update(db, { userId, batchId }, { tags });
 }
 
-async function update(db: LifecycleDb, { userId, batchId }: BatchOfUser, changed: BatchUpdate): Promise<Batch> {
-  const change = updateBatch({ id: batchId, update: changed, now: fromMilliseconds(db.clock.now()) });
+async function update(
+  db: LifecycleDb,
+  { userId, batchId }: BatchOfUser,
+  changed: BatchUpdate,
+  act?: AuditedAct,
+): Promise<Batch> {
+  const change = updateBatch({ id: batchId, update: changed, now: fromMilliseconds(db.clock.now()), act });
   const { batches } = await commitTask(db, { userId }, { changes: [change] });
   return batchOf(batches.get(batchId) as BatchRow);
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { IllegalTransition, InvalidInput, requireFound } from '../../errors.ts';
+import { IllegalTransition, InvalidInput } from '../../errors.ts';
 import type { Batch, BatchWithJobs } from '../../schemas/batch.ts';
 import type { Claims } from '../../schemas/claims.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
@@ -21,6 +21,7 @@ import {
   requestCreation,
 } from '../lifecycle/request-creation.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
+import { asOwner } from '../projects/access.ts';
 import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
 import { getGzippedSequences } from '../rows/sequences.ts';
 import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
@@ -38,12 +39,13 @@ interface RebatchSource {
 /**
  * Creates a batch from the jobs of a closed batch that a query selects, with their variables, runs
  * and sequences. The new batch and its jobs name what they repeat (`parent_id`). Everything else is
- * copied from the source, but the token bounds the priority. The answer shows up to 100 jobs.
+ * copied from the source, but the token bounds the priority, and a fellow's webhook stays theirs.
+ * The answer shows up to 100 jobs.
  *
  * The same idempotency key for the same batch and query within 15 days answers with the same batch,
  * even if the source's jobs have changed since.
  *
- * Throws NotFound when the user has no such batch; IllegalTransition when it is open or erased;
+ * Throws NotFound when the user may read no such batch; IllegalTransition when it is open or erased;
  * InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token does not
  * name its project; AlreadyExists when the key was used for another batch or query.
  *
@@ -51,15 +53,18 @@ interface RebatchSource {
  */
 export async function rebatch(
   db: CreationDb,
-  { userId, claims, idempotencyKey }: CreationCall,
+  call: CreationCall,
   { batchId: sourceId, query }: RebatchSource,
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<BatchWithJobs> {
-  const source = requireFound(await getBatch(db, userId, sourceId), 'batch');
+  const { userId, claims, idempotencyKey } = call;
+  const source = await asOwner(db, call, { right: 'read', table: 'Batches', id: sourceId }, (owner) =>
+    getBatch(db, owner, sourceId),
+  );
   requireContent(source);
   if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
   requireProject(claims, source.project_id);
-  const of = { userId, batchId: sourceId };
+  const of = { userId: source.user_id, batchId: sourceId };
   if (idempotencyKey === undefined) {
     const { jobs } = await selectJobs(db, of, query);
     return createRepetition(db, userId, { source, jobs, claims, batchId: randomUUID() }, scheduleRecovery);
@@ -70,7 +75,7 @@ export async function rebatch(
     ...{ source, jobs, claims, batchId },
     request: { ...request, choice },
   });
-  const before = await chosenBefore(db, of, request);
+  const before = await chosenBefore(db, userId, of, request);
   if (before !== undefined) return createRepetition(db, userId, repetitionOf(before), scheduleRecovery);
   try {
     const chosen = repetitionOf(await selectJobs(db, of, query));
@@ -78,7 +83,7 @@ export async function rebatch(
   } catch (error) {
     if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
     // The same call may have begun meanwhile, with other jobs of the source.
-    const meanwhile = await chosenBefore(db, of, request);
+    const meanwhile = await chosenBefore(db, userId, of, request);
     if (meanwhile === undefined) throw error;
     return createRepetition(db, userId, repetitionOf(meanwhile), scheduleRecovery);
   }
@@ -93,8 +98,8 @@ async function createRepetition(
 ): Promise<BatchWithJobs> {
   const { source, jobs } = repetition;
   requireSome(jobs);
-  const stored = await getGzippedSequences(db, userId, [source.id, ...jobs.map(({ id }) => id)]);
-  const rows = await requestCreation(db, userId, creationOf(repetition, stored), scheduleRecovery);
+  const stored = await getGzippedSequences(db, source.user_id, [source.id, ...jobs.map(({ id }) => id)]);
+  const rows = await requestCreation(db, userId, creationOf(userId, repetition, stored), scheduleRecovery);
   const sequence = stored.get(source.id);
   const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
   return withJobs(batch, rows.jobs);
@@ -106,10 +111,11 @@ async function createRepetition(
  */
 async function chosenBefore(
   db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  userId: string,
   of: BatchOfUser,
   request: ProcessedCall,
 ): Promise<Choice | undefined> {
-  const calls = await callsBefore(db, of.userId, request);
+  const calls = await callsBefore(db, userId, request);
   const choice = calls.find((call) => call.choice !== undefined)?.choice;
   if (choice === undefined) return undefined;
   const places = new Set(unpackPlaces(choice));
@@ -147,6 +153,7 @@ function unpackPlaces(packed: Uint8Array): number[] {
 
 /** The batch to create, with the sequences of what it repeats. */
 function creationOf(
+  userId: string,
   { source, jobs, claims, batchId, request }: Repetition,
   stored: ReadonlyMap<string, Uint8Array>,
 ): RequestedCreation {
@@ -169,7 +176,8 @@ function creationOf(
     queue_priority: lowerPriority(claims.queue_priority, source.queue_priority),
     open: false,
     tags: source.tags,
-    webhook: source.webhook,
+    // Messages about it are not for a fellow.
+    webhook: source.user_id === userId ? source.webhook : null,
     configuration: source.configuration,
     backend_configuration: source.backend_configuration,
     device_status: null,

@@ -5,8 +5,8 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import { toMicroseconds } from '../../values/timestamp.ts';
-import type { Write } from '../dynamodb/write-units.ts';
 import { deviceMicroseconds, lastHeartbeat } from '../queue/queue-item.ts';
+import type { AuditedAct } from './audited-act.ts';
 import { jobAsReported } from './derive-status.ts';
 import {
   type Change,
@@ -28,15 +28,8 @@ export interface Cancellation {
   readonly now: string;
   /** The `errors` of the canceled jobs; by default the batch's `cancel_reason`. */
   readonly errors?: string[] | undefined;
-  readonly act?: OperatorAct | undefined;
-}
-
-/** What an operator does to the batch of another. */
-export interface OperatorAct {
-  /** For the owner: the batch's `device_status`, and the `errors` of jobs that it cancels. */
-  readonly text: string;
-  /** The act's row in the audit trail: written once, with the first transaction. */
-  readonly write: (before: BatchRow) => Write;
+  /** Of someone else than the owner. */
+  readonly act?: AuditedAct | undefined;
 }
 
 /**
@@ -65,7 +58,11 @@ export function cancelJobsChanges({ batchId, jobIds, now, errors }: Cancellation
  * Cancels one job. Its batch may end by it. A job that is canceled already stays as it is. Throws
  * NotFound; IllegalTransition when the job has ended in another way.
  */
-export function cancelJobChange({ jobId, now }: { readonly jobId: string; readonly now: string }): Change {
+export function cancelJobChange({
+  jobId,
+  now,
+  act,
+}: { readonly jobId: string } & Pick<Cancellation, 'now' | 'act'>): Change {
   return {
     batchIds: [],
     jobIds: [jobId],
@@ -76,9 +73,10 @@ export function cancelJobChange({ jobId, now }: { readonly jobId: string; readon
       if (isFinalJob(job)) throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot be canceled.`);
       const batch = reportedBatch(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
-      const update = { status: 'CANCELED', end_timestamp: now } as const;
+      const update = { status: 'CANCELED', end_timestamp: now, ...(act && { errors: [act.text] }) } as const;
       const canceled = cancelJob(job, { ran: whatRan(draft, batch, now), update });
-      return withJobs(draft, { batch, jobs: [canceled] });
+      const after = withJobs(draft, { batch, jobs: [canceled] });
+      return act === undefined ? after : withWrite(after, act.write(batch, job));
     },
   };
 }

@@ -6,8 +6,9 @@
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
+import type { AuditedAct } from './audited-act.ts';
 import { withJobsToCome } from './counters.ts';
-import { type Change, withRows } from './draft.ts';
+import { type Change, withRows, withWrite } from './draft.ts';
 import { onBatch } from './end-jobs.ts';
 
 export function isPending({ pending_calls }: BatchRow, callId: string | undefined): boolean {
@@ -38,21 +39,42 @@ export function withoutCall(batch: BatchRow, callId: string): BatchRow {
   return { ...rest, ...(others.length > 0 && { pending_calls: others }), rev: batch.rev + 1 };
 }
 
-/**
- * These changes, after one that begins the call on their batch and before one that ends it. A call
- * that has begun or ended already stays so.
- */
-export function changesOfCall(
-  { batchId, callId }: { readonly batchId: string; readonly callId: string },
-  operations: readonly Change[],
-): readonly [Change, ...Change[]] {
-  const begin = onBatch(batchId, (draft, batch) =>
-    isPending(batch, callId) ? draft : withRows(draft, { batches: [withCall(batch, callId)] }),
-  );
-  return [begin, ...operations, endOfCall({ batchId, callId })];
+interface CallOnBatch {
+  readonly batchId: string;
+  readonly callId: string;
 }
 
-export function endOfCall({ batchId, callId }: { readonly batchId: string; readonly callId: string }): Change {
+/**
+ * These changes, and then one that ends the call on their batch. The call begins with the first of
+ * them that changes anything, and an act is written with it. A call that has begun already goes on:
+ * its act is written.
+ */
+export function changesOfCall(call: CallOnBatch, operations: readonly Change[], act?: AuditedAct): readonly Change[] {
+  const begin = onBatch(call.batchId, (draft, batch) => {
+    if (isPending(batch, call.callId)) return draft;
+    const begun = withRows(draft, { batches: [withCall(batch, call.callId)] });
+    return act === undefined ? begun : withWrite(begun, act.write(batch));
+  });
+  return [...operations.map((operation) => beginBefore(begin, operation)), endOfCall(call)];
+}
+
+/** Both changes, unless the second changes nothing. */
+function beginBefore(begin: Change, operation: Change): Change {
+  return {
+    ...operation,
+    apply(draft) {
+      const begun = begin.apply(draft);
+      const after = operation.apply(begun);
+      return after === begun ? draft : after;
+    },
+    split() {
+      const halves = operation.split?.();
+      return halves && [beginBefore(begin, halves[0]), beginBefore(begin, halves[1])];
+    },
+  };
+}
+
+function endOfCall({ batchId, callId }: CallOnBatch): Change {
   return onBatch(batchId, (draft, batch) =>
     isPending(batch, callId) ? withRows(draft, { batches: [withoutCall(batch, callId)] }) : draft,
   );

@@ -4,7 +4,7 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { isStopping } from '../../statuses.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
-import type { OperatorAct } from './cancel.ts';
+import type { AuditedAct } from './audited-act.ts';
 import { type Change, type Draft, reportedBatch, visibleBatch, withRows, withWrite } from './draft.ts';
 import { JobsLeft } from './end-jobs.ts';
 import { updateRow } from './update-row.ts';
@@ -15,7 +15,7 @@ interface NewPriority {
   readonly priority: QueuePriority;
   /** The present, as a canonical time. */
   readonly now: string;
-  readonly act: OperatorAct;
+  readonly act: AuditedAct;
 }
 
 /**

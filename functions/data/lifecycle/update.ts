@@ -2,19 +2,22 @@ import { CorruptData, type InputFault, InvalidInput, requireFound } from '../../
 import type { BatchRow } from '../../schemas/batch.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../values/results-key.ts';
-import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows } from './draft.ts';
+import type { AuditedAct } from './audited-act.ts';
+import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows, withWrite } from './draft.ts';
 import { requireContent } from './erase.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 /**
  * Updates a batch at the time of the event, or now where a user asks. One that ends it closes it
- * too. Its jobs are for endJobsChanges (see end-jobs.ts) to end. `now` is a canonical time.
+ * too. Its jobs are for endJobsChanges (see end-jobs.ts) to end. `now` is a canonical time. If it
+ * changes anything, the act of someone else than the owner is shown and written.
  */
 export function updateBatch({
   id,
   update,
+  act,
   ...asked
-}: { readonly id: string; readonly update: BatchUpdate } & Asked): Change {
+}: { readonly id: string; readonly update: BatchUpdate; readonly act?: AuditedAct | undefined } & Asked): Change {
   const { event } = asked;
   return {
     batchIds: [id],
@@ -26,7 +29,10 @@ export function updateBatch({
       if (before.erased_at !== null) return draft;
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
       const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(asked));
-      return after === before ? draft : withRows(draft, { batches: [after] });
+      if (after === before) return draft;
+      if (act === undefined) return withRows(draft, { batches: [after] });
+      const shown = updateRow<BatchRow>(before, { ...update, device_status: act.text }, sourceOf(asked));
+      return withWrite(withRows(draft, { batches: [shown] }), act.write(before));
     },
   };
 }

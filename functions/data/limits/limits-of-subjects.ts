@@ -10,7 +10,14 @@ import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
 import { rowLimits } from '../../limits.ts';
 import type { Act } from '../../schemas/audit.ts';
-import { defaultSubject, Limits, projectSubject, SubjectLimits, userSubject } from '../../schemas/limits.ts';
+import {
+  defaultSubject,
+  Limits,
+  projectSubject,
+  projectsOf,
+  SubjectLimits,
+  userSubject,
+} from '../../schemas/limits.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
 import type { Page } from '../../values/page.ts';
@@ -130,11 +137,16 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
     if (limits === undefined) requireLimits(before);
     if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former };
     const updated_at = fromMilliseconds(db.clock.now());
+    const [projectId] = projectsOf(subject);
     const act: Act = {
       at: updated_at,
       operator: change.operator,
       action: limits === undefined ? 'limits.delete' : 'limits.put',
-      target: { subject, ...(subject.startsWith('user:') && { user_id: subject.slice('user:'.length) }) },
+      target: {
+        subject,
+        ...(subject.startsWith('user:') && { user_id: subject.slice('user:'.length) }),
+        ...(projectId !== undefined && { project_id: projectId }),
+      },
       reason: null,
       before: before ?? null,
       after: limits ?? null,

@@ -1,31 +1,30 @@
 /**
  * What operators do to the batches of users. The owner reads the reason in `device_status`; the
- * audit trail gets one row for each call that changed something, in the transaction of the change.
+ * audit trail gets one row for each call that changed something, in the transaction of the change,
+ * and one for each batch that was read.
  */
 
 import { requireFound } from '../../errors.ts';
-import type { Act } from '../../schemas/audit.ts';
-import { type Batch, BatchRow } from '../../schemas/batch.ts';
+import { type Batch, type BatchDetails, BatchRow } from '../../schemas/batch.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
+import { getBatchDetails } from '../batches/batch-details.ts';
 import { cancelBatch } from '../batches/cancellations.ts';
 import type { Db } from '../dynamodb/db.ts';
+import { sendTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { getRow } from '../dynamodb/reads.ts';
-import type { OperatorAct } from '../lifecycle/cancel.ts';
+import { auditedAct, changesOfCancel, targetOf } from '../lifecycle/audited-act.ts';
 import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { setPriorityChange } from '../lifecycle/set-priority.ts';
 import { auditWrite } from '../rows/acts.ts';
-import { batchOf } from '../rows/batches.ts';
+import { type BatchOfUser, batchOf } from '../rows/batches.ts';
 
 type ActDb = Db<LifecycleTable | 'Audit'>;
 
-interface ActOnBatch {
+interface ActOnBatch extends BatchOfUser {
   readonly operator: string;
-  /** Whose batch it is. */
-  readonly userId: string;
-  readonly batchId: string;
   /** 1 to 512 characters. */
   readonly reason: string;
 }
@@ -41,12 +40,9 @@ export async function cancelBatchOfUser(
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<Batch> {
   const text = `An operator canceled the batch: ${request.reason}`;
-  const changes = ({ status, open, jobs_count_per_status, device_status }: BatchRow) => ({
-    before: { status, open, jobs_count_per_status, device_status },
-    after: { status: 'CANCELED', open: false, device_status: text },
-  });
-  const now = fromMilliseconds(db.clock.now());
-  const act = operatorAct(db, { ...request, action: 'batch.cancel', text, now, changes });
+  const { operator, reason } = request;
+  const at = fromMilliseconds(db.clock.now());
+  const act = auditedAct(db, { at, operator, action: 'batch.cancel', reason, text, changes: changesOfCancel });
   return batchOf(await cancelBatch(db, request, { act, scheduleRecovery }));
 }
 
@@ -56,16 +52,17 @@ export async function cancelBatchOfUser(
  */
 export async function setBatchPriority(
   db: ActDb,
-  { priority, ...request }: ActOnBatch & { readonly priority: QueuePriority },
+  { priority, operator, userId, batchId, reason }: ActOnBatch & { readonly priority: QueuePriority },
 ): Promise<Batch> {
-  const { userId, batchId } = request;
-  const text = `An operator set the priority to ${priority}: ${request.reason}`;
-  const changed = ({ queue_priority, device_status }: BatchRow) => ({
-    before: { queue_priority, device_status },
-    after: { queue_priority: priority, device_status: text },
-  });
+  const text = `An operator set the priority to ${priority}: ${reason}`;
   const now = fromMilliseconds(db.clock.now());
-  const act = operatorAct(db, { ...request, action: 'batch.priority', text, now, changes: changed });
+  const act = auditedAct(db, {
+    ...{ at: now, operator, action: 'batch.priority', reason, text },
+    changes: ({ batch: { queue_priority, device_status } }) => ({
+      before: { queue_priority, device_status },
+      after: { queue_priority: priority, device_status: text },
+    }),
+  });
   const changes = async () => {
     const key = { user_id: userId, id: batchId };
     const batch = requireFound(await getRow(db, { table: 'Batches', key, schema: BatchRow }), 'batch');
@@ -75,23 +72,17 @@ export async function setBatchPriority(
   return batchOf(batches.get(batchId) as BatchRow);
 }
 
-interface Described extends ActOnBatch, Pick<Act, 'action'> {
-  readonly text: string;
-  /** A canonical time. */
-  readonly now: string;
-  /** What the act changes of the batch, as it was and as it is. */
-  readonly changes: (before: BatchRow) => Pick<Act, 'before' | 'after'>;
-}
-
-function operatorAct(
-  db: Db<'Audit'>,
-  { operator, userId, batchId, reason, action, text, now, changes }: Described,
-): OperatorAct {
-  return {
-    text,
-    write: (before) => {
-      const target = { user_id: userId, batch_id: batchId, device_type: before.device_type };
-      return auditWrite(db, { at: now, operator, action, target, reason, ...changes(before) });
-    },
-  };
+/**
+ * Reads the batch of a user for an operator: see getBatchDetails. It is returned once the audit
+ * trail has its row: 2 write units. Throws NotFound.
+ */
+export async function readBatchOfUser(
+  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Audit'>,
+  { operator, userId, batchId }: Omit<ActOnBatch, 'reason'>,
+): Promise<BatchDetails> {
+  const batch = requireFound(await getBatchDetails(db, userId, batchId), 'batch');
+  const at = fromMilliseconds(db.clock.now());
+  const act = { at, operator, action: 'batch.read', target: targetOf(batch), reason: null } as const;
+  await sendTransaction(db, { TransactItems: [auditWrite(db, { ...act, before: null, after: null })] });
+  return batch;
 }

@@ -60,7 +60,7 @@ export async function asOwner<Table extends RowTable, Value>(
   const own = await attempt(caller.userId).catch(unlessMissing);
   if (own !== undefined) return own;
   const [row] = await findFellowsRows<Table>(db, caller, { table, ids: [id] });
-  if (row !== undefined) requireRight(right, caller, row);
+  if (row !== undefined && !may(right, caller, row)) throw notTheOwner(right);
   return requireFound(row && (await attempt(row.user_id)), nouns[table]);
 }
 
@@ -70,11 +70,10 @@ function unlessMissing(error: unknown): undefined {
   throw error;
 }
 
-/** Throws Forbidden where the caller may see the row, and not do this. */
-export function requireRight(right: Right, caller: Member, row: OwnedRow): void {
-  if (may(right, caller, row)) return;
+/** The caller may see a fellow's row, and lacks this right. */
+export function notTheOwner(right: Right): Forbidden {
   const others = right === 'end' ? ', or an administrator of its project,' : '';
-  throw new Forbidden('not_the_owner', `Only its owner${others} may do this.`);
+  return new Forbidden('not_the_owner', `Only its owner${others} may do this.`);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The trail of what operators did: for each act one row, written in the act's own transaction. */
+/** The trail of what operators and administrators did: for each act one row, written in the act's own transaction. */
 
 import { randomUUID } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
@@ -71,10 +71,11 @@ async function readActs(db: Db<'Audit'>, first: string, last: string): Promise<A
   return found;
 }
 
-type Filters = Pick<AuditQuery, 'operator' | 'action' | 'user_id' | 'device_type'>;
+type Filters = Pick<AuditQuery, 'operator' | 'action' | 'user_id' | 'project_id' | 'device_type'>;
 
 function matches({ operator, action, target }: Act, filters: Filters): boolean {
-  const values = { operator, action, user_id: target.user_id, device_type: target.device_type };
+  const { user_id, project_id, device_type } = target;
+  const values = { operator, action, user_id, project_id, device_type };
   return Object.entries(filters).every(
     ([name, wanted]: [string, readonly (string | undefined)[] | undefined]) =>
       wanted === undefined || wanted.includes(values[name as keyof Filters]),

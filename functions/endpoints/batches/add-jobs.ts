@@ -1,6 +1,7 @@
 import { addJobs } from '../../data/batches/new-batches.ts';
 import { validateInput, validateJobs } from '../../data/batches/validations.ts';
 import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
+import { asOwner } from '../../data/projects/access.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
@@ -15,9 +16,10 @@ export const handler = endpoint(
   async ({ db, userId, claims, path, headers, query, body }) => {
     const call = { userId, claims, idempotencyKey: headers['idempotency-key'] };
     const further = { batchId: path.batch_id, body };
-    if (query.validate_only) return success(await validateJobs(db, call, further));
+    const row = { right: 'change', table: 'Batches', id: path.batch_id } as const;
+    if (query.validate_only) return success(await asOwner(db, call, row, () => validateJobs(db, call, further)));
     const batch = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
-      addJobs(db, call, further, schedule),
+      asOwner(db, call, row, () => addJobs(db, call, further, schedule)),
     );
     const { jobs, ...withoutJobs } = batch;
     return firstThatFits(batch, withoutJobs);

@@ -11,9 +11,9 @@ const scheduleRecovery = recoveryByQueue();
 const reservedSeconds = 6;
 const milliseconds = (routes.cancelBatches.timeoutSeconds - reservedSeconds) * 1_000;
 
-export const handler = endpoint(routes.cancelBatches, operation, async ({ db, userId, body }) => {
+export const handler = endpoint(routes.cancelBatches, operation, async ({ db, userId, claims, body }) => {
   const end = db.clock.now() + milliseconds;
-  const batches = { userId, batchIds: body.batch_ids, hasTime: () => db.clock.now() < end };
+  const batches = { userId, claims, batchIds: body.batch_ids, hasTime: () => db.clock.now() < end };
   const canceled = await countLongCall(db, { userId, scheduleRecovery }, async (schedule, begin) => {
     if (batches.batchIds.length > 1) await begin();
     return cancelBatches(db, batches, schedule);

@@ -1,5 +1,7 @@
+import { administratorsAct } from '../../data/batches/administrators-act.ts';
 import { cancelJobs } from '../../data/batches/cancellations.ts';
 import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
+import { asOwner } from '../../data/projects/access.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
@@ -19,10 +21,16 @@ function requireRoom(jobs: readonly Job[]): void {
   throw new InvalidInput([{ loc: ['query', 'id'], msg, type: 'page_too_large' }]);
 }
 
-export const handler = endpoint(routes.cancelJobs, operation, async ({ db, userId, path, query }) => {
-  const of = { userId, batchId: path.batch_id };
-  const canceled = await countLongCall(db, { userId, scheduleRecovery }, (schedule) =>
-    cancelJobs(db, of, query, { requireRoom, scheduleRecovery: schedule }),
-  );
-  return success(canceled);
-});
+export const handler = endpoint(
+  routes.cancelJobs,
+  operation,
+  async ({ db, path: { batch_id: id }, query, ...caller }) => {
+    const canceled = await countLongCall(db, { userId: caller.userId, scheduleRecovery }, (schedule) =>
+      asOwner(db, caller, { right: 'end', table: 'Batches', id }, (owner) => {
+        const act = administratorsAct(db, caller, { owner, action: 'job.cancel' });
+        return cancelJobs(db, { userId: owner, batchId: id }, query, { act, requireRoom, scheduleRecovery: schedule });
+      }),
+    );
+    return success(canceled);
+  },
+);

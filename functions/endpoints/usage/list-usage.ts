@@ -4,6 +4,7 @@ import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer } from '../../http/reply.ts';
 import { operatorScope } from '../../identity/operator-scope.ts';
 import { routes } from '../../routes.ts';
+import { administers } from '../../schemas/claims.ts';
 import type { UsageQuery } from '../../schemas/usage.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { operation } from './list-usage.operation.ts';
@@ -11,23 +12,30 @@ import { csvReport, jsonReport, prefersCsv } from './usage-report.ts';
 
 const columns = { project_id: 'projectId', user_id: 'userId', device_type: 'deviceType' } as const;
 
-export const handler = endpoint(routes.listUsage, operation, async ({ db, userId, isOperator, query, event }) => {
-  const { period = 'day', group_by = [], scope, user_id = scope === 'all' ? undefined : userId } = query;
-  if (user_id !== userId && !isOperator) throw new InsufficientScope(operatorScope);
-  const groups = [...new Set(group_by)];
-  const usage = await readUsage(db, user_id, spanOf(query, db.clock.now()));
-  const length = period === 'day' ? 10 : 7;
-  const rows = groupUsage(usage, (each) => [each.day.slice(0, length), ...groups.map((name) => each[columns[name]])]);
-  const [total] = groupUsage(usage, () => []);
-  const reply = prefersCsv(event) ? csvReport(groups, rows) : jsonReport(groups, rows, total?.amounts);
-  if (!fitsOneAnswer(reply))
-    throw refusal(
-      'to',
-      'report_too_large',
-      'The report is larger than a response may be: ask for fewer days or groups',
-    );
-  return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
-});
+export const handler = endpoint(
+  routes.listUsage,
+  operation,
+  async ({ db, userId, isOperator, claims, query, event }) => {
+    const { period = 'day', group_by = [], project_id, scope = project_id === undefined ? 'own' : 'all' } = query;
+    const { user_id = scope === 'all' ? undefined : userId } = query;
+    const mayRead = project_id === undefined ? user_id === userId : administers(claims, project_id);
+    if (!mayRead && !isOperator) throw new InsufficientScope(operatorScope);
+    const groups = [...new Set(group_by)];
+    const read = await readUsage(db, user_id, spanOf(query, db.clock.now()));
+    const usage = project_id === undefined ? read : read.filter(({ projectId }) => projectId === project_id);
+    const length = period === 'day' ? 10 : 7;
+    const rows = groupUsage(usage, (each) => [each.day.slice(0, length), ...groups.map((name) => each[columns[name]])]);
+    const [total] = groupUsage(usage, () => []);
+    const reply = prefersCsv(event) ? csvReport(groups, rows) : jsonReport(groups, rows, total?.amounts);
+    if (!fitsOneAnswer(reply))
+      throw refusal(
+        'to',
+        'report_too_large',
+        'The report is larger than a response may be: ask for fewer days or groups',
+      );
+    return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
+  },
+);
 
 const maxDays = 366;
 

@@ -1,9 +1,9 @@
 import { secretsManager } from '../../data/aws/secrets-manager.ts';
 import { withPlace } from '../../data/limits/calls-at-once.ts';
+import { asOwner } from '../../data/projects/access.ts';
 import { getBatch } from '../../data/rows/batches.ts';
 import { testWebhook } from '../../data/webhooks/call-webhook.ts';
 import type { WebhookSecret } from '../../data/webhooks/webhook-keys.ts';
-import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -15,10 +15,11 @@ import { operation } from './test-webhook.operation.ts';
 const secret: WebhookSecret = { id: requiredEnv('WEBHOOK_KEY_ARN'), call: secretsManager() };
 const reach = webhookReach();
 
-export const handler = endpoint(routes.testWebhook, operation, async ({ db, userId, path }) => {
-  const batch = requireFound(await getBatch(db, userId, path.batch_id), 'batch');
+export const handler = endpoint(routes.testWebhook, operation, async ({ db, path: { batch_id: id }, ...caller }) => {
+  const row = { right: 'change', table: 'Batches', id } as const;
+  const batch = await asOwner(db, caller, row, (owner) => getBatch(db, owner, id));
   const timeoutMilliseconds = millisecondsLeft() - 1_000 * timeLimits.toStoreDelivery;
-  const delivery = await withPlace(db, { userId, kind: 'tests' }, async (begin) => {
+  const delivery = await withPlace(db, { userId: caller.userId, kind: 'tests' }, async (begin) => {
     await begin();
     return testWebhook(db, batch, { secret, reach, timeoutMilliseconds });
   });

@@ -1,0 +1,41 @@
+import { fromMilliseconds } from '../../values/timestamp.ts';
+import type { Db } from '../dynamodb/db.ts';
+import { type AuditedAct, auditedAct, changesOfCancel, type DescribedAct } from '../lifecycle/audited-act.ts';
+import type { Member } from '../projects/access.ts';
+
+interface Deed extends Pick<DescribedAct, 'changes'> {
+  /** For the owner. */
+  readonly words: string;
+}
+
+/** What administrators of a project do to the work of others. */
+const deeds = {
+  'batch.cancel': { words: 'canceled the batch', changes: changesOfCancel },
+  'batch.close': {
+    words: 'closed the batch',
+    changes: ({ text, batch: { open, device_status } }) => ({
+      before: { open, device_status },
+      after: { open: false, device_status: text },
+    }),
+  },
+  'job.cancel': {
+    words: 'canceled the job',
+    changes: ({ text, batch: { jobs_count_per_status }, job }) => ({
+      before: job === undefined ? { jobs_count_per_status } : { status: job.status, errors: job.errors },
+      after: { status: 'CANCELED', errors: [text] },
+    }),
+  },
+} as const satisfies Partial<Record<DescribedAct['action'], Deed>>;
+
+/** The trace of what the caller does to work of this owner; undefined where it is the caller's own. */
+export function administratorsAct(
+  db: Db<'Audit'>,
+  { userId, claims }: Member,
+  { owner, action }: { readonly owner: string; readonly action: keyof typeof deeds },
+): AuditedAct | undefined {
+  if (owner === userId) return undefined;
+  const { words, changes } = deeds[action];
+  const text = `${claims.user_name ?? userId}, who administers the project, ${words}.`;
+  const at = fromMilliseconds(db.clock.now());
+  return auditedAct(db, { at, operator: userId, action, reason: null, text, changes });
+}

@@ -1,0 +1,59 @@
+import type { Act } from '../../schemas/audit.ts';
+import type { Batch, BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { Db } from '../dynamodb/db.ts';
+import type { Write } from '../dynamodb/write-units.ts';
+import { auditWrite } from '../rows/acts.ts';
+
+/** What someone else than its owner does to a batch, or to jobs of it. */
+export interface AuditedAct {
+  /** The user id of who does it. */
+  readonly actor: string;
+  /** For the owner: the batch's `device_status`, and the `errors` of jobs that it cancels. */
+  readonly text: string;
+  /**
+   * The act's row in the audit trail: written once, with the first transaction that changes
+   * anything. An act on one job is given it.
+   */
+  readonly write: (batch: BatchRow, job?: JobRow) => Write;
+}
+
+export interface DescribedAct extends Pick<Act, 'at' | 'operator' | 'action' | 'reason'> {
+  readonly text: string;
+  /** What the act changes, as it was and as it is. */
+  readonly changes: (of: ActOnRows) => Pick<Act, 'before' | 'after'>;
+}
+
+/** The text of an act, and the rows that it is about, as they were. */
+interface ActOnRows {
+  readonly text: string;
+  readonly batch: BatchRow;
+  readonly job?: JobRow | undefined;
+}
+
+export function auditedAct(db: Db<'Audit'>, { text, changes, ...act }: DescribedAct): AuditedAct {
+  return {
+    actor: act.operator,
+    text,
+    write: (batch, job) =>
+      auditWrite(db, {
+        ...act,
+        target: { ...targetOf(batch), ...(job && { job_id: job.id }) },
+        ...changes({ text, batch, job }),
+      }),
+  };
+}
+
+/** How the audit trail names a batch. */
+export function targetOf({ user_id, id, project_id, device_type }: Batch | BatchRow): Act['target'] {
+  return { user_id, batch_id: id, project_id, device_type };
+}
+
+/** What a cancellation changes of a batch. */
+export function changesOfCancel({ text, batch }: ActOnRows): ReturnType<DescribedAct['changes']> {
+  const { status, open, jobs_count_per_status, device_status } = batch;
+  return {
+    before: { status, open, jobs_count_per_status, device_status },
+    after: { status: 'CANCELED', open: false, device_status: text },
+  };
+}
