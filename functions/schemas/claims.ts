@@ -36,6 +36,11 @@ export const Claims = z.object({
 });
 export type Claims = z.output<typeof Claims>;
 
+/** What the OpenAPI document says of calls that others than the owner may make. */
+export const readByRole = 'All who have a role in its project read it as the owner does.';
+export const endedByAdministrators =
+  'Administrators of its project may do it, too: then the owner reads who did it, and the audit trail has an entry.';
+
 /** The role that the token gives in the project, if any. */
 export function roleIn({ projects = [] }: Pick<Claims, 'projects'>, projectId: string) {
   return projects.find(({ id }) => id === projectId)?.role;

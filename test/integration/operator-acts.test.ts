@@ -16,7 +16,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { testDb } from '../support/test-db.ts';
 import { itemsOfQueue } from '../support/user-clocks.ts';
-import { allResults, leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { allResults, leaseFrom, newNames, project_id, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
 const db = testDb(client, names);
@@ -96,7 +96,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
         expires_at: expect.any(Number),
         operator,
         action: 'batch.cancel',
-        target: { user_id: user, batch_id: id, device_type: device },
+        target: { user_id: user, batch_id: id, project_id, device_type: device },
         reason: 'The trap is empty',
         before: {
           ...{ status: 'PENDING', open: true, device_status: null },
@@ -210,7 +210,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       expect([status, data]).toMatchObject([200, { ...after, status: 'PENDING' }]);
       expect(await places()).toEqual(wanted.get(to));
       expect((await askAs('getBatch', id, undefined, user)).data).toMatchObject(after);
-      const target = { user_id: user, batch_id: id, device_type: device };
+      const target = { user_id: user, batch_id: id, project_id, device_type: device };
       made.push({ action: 'batch.priority', target, reason: 'The demonstration', before, after });
       before = after;
     }

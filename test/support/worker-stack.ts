@@ -35,7 +35,8 @@ import type { TableNames } from '../../functions/tables.ts';
 import { sequenceText } from './sequence-text.ts';
 import { testDb } from './test-db.ts';
 
-const project_id = 'cccccccc-0000-4000-8000-000000000001';
+/** The project of all its batches. */
+export const project_id = 'cccccccc-0000-4000-8000-000000000001';
 
 export interface Wanted {
   readonly device_type?: string;

@@ -30,6 +30,7 @@ without its own sequence runs the batch’s. Sequences and variables are checked
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',
+    'not_the_owner',
     'not_found',
     'batch_closed',
     'batch_ended',

@@ -13,5 +13,5 @@ With thousands of jobs the call may run out of time (429, \`unfinished\`). If it
 service completes it within 15 minutes.`,
   path: BatchPath,
   success: { status: 200, data: () => Batch },
-  errors: ['not_found', 'batch_not_ended', 'too_many_changes', 'unfinished'],
+  errors: ['not_the_owner', 'not_found', 'batch_not_ended', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

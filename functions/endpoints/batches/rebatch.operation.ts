@@ -7,7 +7,8 @@ export const operation = {
   tag: 'Batches',
   summary: 'Run jobs of a batch again',
   description: `Creates a batch that runs jobs of a closed batch again: the jobs that match all filters, or all jobs without
-filters. They keep their variables, runs and sequences. Answers with the new batch, whose \`parent_id\` is the old one’s id, and
+filters. They keep their variables, runs and sequences. Members and administrators of a project may run the batches of others again:
+the new batch is the caller’s, without the webhook. Answers with the new batch, whose \`parent_id\` is the old one’s id, and
 with its jobs if there are at most 100. If no job matches, the call is refused (422).`,
   path: BatchPath,
   query: RebatchQuery,

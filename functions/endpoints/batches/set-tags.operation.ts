@@ -13,5 +13,5 @@ export const operation = {
   body: jsonBody(TagsRequest),
   bodySchema: () => TagsRequest.register(z.globalRegistry, { example: ['adiabatic', 'paper-2026'] }),
   success: { status: 200, data: () => Batch },
-  errors: ['not_found', 'erased'],
+  errors: ['not_the_owner', 'not_found', 'erased'],
 } satisfies Operation;

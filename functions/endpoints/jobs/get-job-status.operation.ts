@@ -1,11 +1,12 @@
 import type { Operation } from '../../http/operation.ts';
+import { readByRole } from '../../schemas/claims.ts';
 import { JobPath, JobProgress } from '../../schemas/job.ts';
 import { nextLook } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Jobs',
   summary: 'Get the status of a job',
-  description: `What a client asks for while it waits for a job: the status alone. Shows what has just been written. ${nextLook}`,
+  description: `What a client asks for while it waits for a job: the status alone. ${readByRole} Shows what has just been written. ${nextLook}`,
   path: JobPath,
   success: { status: 200, headers: ['Retry-After'], data: () => JobProgress },
   errors: ['not_found'],

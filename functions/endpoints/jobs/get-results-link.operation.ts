@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
+import { readByRole } from '../../schemas/claims.ts';
 import { JobPath } from '../../schemas/job.ts';
 
 const linkExample =
@@ -9,7 +10,7 @@ export const operation = {
   tag: 'Jobs',
   summary: 'Get a link to the results of a job',
   description: `A link that downloads the results as JSON, without a token, for 300 s; null while the job has no results. If the
-results were never uploaded, the link answers 403. If they were erased or have expired, the call answers 404 with its own reason.`,
+results were never uploaded, the link answers 403. If they were erased or have expired, the call answers 404 with its own reason. ${readByRole}`,
   path: JobPath,
   success: {
     status: 200,

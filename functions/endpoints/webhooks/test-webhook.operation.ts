@@ -11,5 +11,5 @@ export const operation = {
   ].join(' '),
   path: BatchPath,
   success: { status: 200, data: () => WebhookDelivery },
-  errors: ['not_found', 'no_webhook', 'too_many_tests'],
+  errors: ['not_the_owner', 'not_found', 'no_webhook', 'too_many_tests'],
 } satisfies Operation;
