@@ -18,6 +18,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import type { GatewayRequest } from '../support/gateway-event.ts';
 import { heldPlaces } from '../support/held-places.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
@@ -207,6 +208,33 @@ describe('an administrator who cancels jobs of another', () => {
     await askAs('cancelJobs', ofBatch(id));
     await askAs('cancelJobs', { ...ofBatch(id), query: 'min_runs=1' });
     expect(await acts()).toHaveLength(2);
+  });
+});
+
+describe('jobs that end between the read and the write of their cancellation', () => {
+  /** Cancels all jobs of a batch of 40; meanwhile the first ones are canceled by their owner. */
+  async function overtaken(count: number) {
+    const { id, jobs } = await create({ jobs: 40, open: true });
+    let hasRead = false;
+    const slow = interceptedClient(client, async (call) => {
+      const answer = await call.send();
+      const isSelection = call.name === 'BatchGetCommand' && !hasRead;
+      hasRead ||= isSelection;
+      if (isSelection) for (const job of jobs!.slice(0, count)) await stack.cancelJob(owner, job.id);
+      return answer;
+    });
+    const act = actOf(db, 'job.cancel');
+    await cancelJobs({ ...db, client: slow }, { userId: owner, batchId: id }, {}, { act });
+    return (await sound()).jobs.filter(({ errors }) => errors !== null).length;
+  }
+
+  it.each([
+    ['none of them', 0, 40, 1],
+    ['more than the first that are changed together', 12, 28, 1],
+    ['all of them', 40, 0, 0],
+  ])('are no act, if they are %s', async (_, count, canceled, entries) => {
+    expect(await overtaken(count)).toBe(canceled);
+    expect(await acts()).toHaveLength(entries);
   });
 });
 
