@@ -185,8 +185,9 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/rebatch',
     uses: {
-      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
-      Jobs: ['BatchGetItem', 'PutItem'],
+      // The first rows of the caller may repeat a fellow's.
+      Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
+      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       Sequences: ['BatchGetItem', 'PutItem'],
       DeviceQueue: creations.DeviceQueue,

@@ -218,7 +218,8 @@ describe('jobs that end between the read and the write of their cancellation', (
     let hasRead = false;
     const slow = interceptedClient(client, async (call) => {
       const answer = await call.send();
-      const isSelection = call.name === 'BatchGetCommand' && !hasRead;
+      const isSelection =
+        call.name === 'BatchGetCommand' && names.Jobs in (call.input.RequestItems as object) && !hasRead;
       hasRead ||= isSelection;
       if (isSelection) for (const job of jobs!.slice(0, count)) await stack.cancelJob(owner, job.id);
       return answer;
@@ -348,6 +349,16 @@ describe.each(Object.entries(deaths))('%s of an administrator that dies', (name,
       expect(await acts()).toHaveLength(isMade ? 1 : 0);
     }
   });
+});
+
+it('audits an administrator who repeats what a dead call of the owner has begun, and says who did the rest', async () => {
+  const { id } = await create({ jobs: 130 });
+  const dying = { ...db, client: dyingClient(client, 1).client };
+  expect(await isFinished(cancelJobs(dying, { userId: owner, batchId: id }, {}))).toBe(false);
+  expect((await askAs('cancelJobs', ofBatch(id))).status).toBe(200);
+  const said = (await stored()).jobs.map(({ status, errors }) => `${status} ${errors}`);
+  expect(new Set(said)).toEqual(new Set(['CANCELED null', `CANCELED ${words('canceled the job')}`]));
+  expect(await acts()).toHaveLength(1);
 });
 
 describe('the calls that an administrator makes', () => {

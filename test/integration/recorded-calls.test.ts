@@ -515,6 +515,23 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   ];
 }
 
+/**
+ * Of a function that looks for rows of fellows: a request of an administrator of the project about
+ * the batch of another, or its job.
+ */
+async function fellowsRequest(name: RouteName): Promise<GatewayRequest | undefined> {
+  const { Contributors }: Uses = routes[name].uses;
+  if (!Contributors?.includes('Query')) return undefined;
+  const user_id = `auth0|fellow for ${name}`;
+  const { id: batch_id, project_id, jobs: [job] = [] } = await worker.create(user_id, { open: name !== 'rebatch' });
+  await client.send(new PutCommand({ TableName: names.Contributors, Item: { project_id, user_id } }));
+  const [way] = Object.values(caseOf(name).ways?.({ batches, jobs }) ?? {});
+  const body = name === 'cancelBatches' ? { batch_ids: [batch_id] } : way?.body;
+  const projects = JSON.stringify([{ id: project_id, name: 'The project', role: 'admin' }]);
+  const path = { batch_id, job_id: job!.id };
+  return { userId: 'auth0|administrator', claims: { projects }, path, body };
+}
+
 function caseOf(name: RouteName): Partial<RouteCase> {
   return (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
 }
@@ -533,6 +550,11 @@ describe.each(fromSources)('%s', (name, { entry, uses }) => {
       const { results_link, url } = body.startsWith('{') ? (JSON.parse(body).data ?? {}) : {};
       const link = results_link ?? url;
       if (link !== undefined) calls.add(callOfLink(link));
+    }
+    const fellows = await fellowsRequest(name as RouteName);
+    if (fellows !== undefined) {
+      const { statusCode } = await handler(gatewayEvent(name as RouteName, fellows), lambdaContext());
+      expect([200, 403]).toContain(statusCode);
     }
     for (const request of caseOf(name as RouteName).callsWithoutHeads?.({ batches, jobs }) ?? []) {
       const path = request.path?.user_id === undefined ? request.path : { ...request.path, user_id: headless };
