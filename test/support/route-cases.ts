@@ -429,7 +429,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     // As of getBatch.
     moreCalls: (own) => own.batches.slice(2, 4).map(({ id }) => ofOperator(own, id, undefined)),
     foreign: () => ({}),
-    anything: (own) => anyActOn(own, {}),
+    anything: (own) => anyActOn(own, { reason: 'why' }),
   },
   cancelBatchOfUser: {
     ways: (own) => ({

@@ -1,6 +1,6 @@
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { type AuditedAct, auditedAct, changesOfCancel, type DescribedAct } from '../lifecycle/audited-act.ts';
+import { type AuditedAct, auditedAct, type DescribedAct } from '../lifecycle/audited-act.ts';
 import type { Member } from '../projects/access.ts';
 
 interface Deed extends Pick<DescribedAct, 'changes'> {
@@ -8,21 +8,27 @@ interface Deed extends Pick<DescribedAct, 'changes'> {
   readonly words: string;
 }
 
-/** What administrators of a project do to the work of others. */
+/**
+ * What administrators of a project do to the work of others. The audit trail keeps no words for the
+ * owner: the name in them could not be erased there.
+ */
 const deeds = {
-  'batch.cancel': { words: 'canceled the batch', changes: changesOfCancel },
+  'batch.cancel': {
+    words: 'canceled the batch',
+    changes: ({ status, open, jobs_count_per_status }) => ({
+      before: { status, open, jobs_count_per_status },
+      after: { status: 'CANCELED', open: false },
+    }),
+  },
   'batch.close': {
     words: 'closed the batch',
-    changes: ({ text, batch: { open, device_status } }) => ({
-      before: { open, device_status },
-      after: { open: false, device_status: text },
-    }),
+    changes: ({ open }) => ({ before: { open }, after: { open: false } }),
   },
   'job.cancel': {
     words: 'canceled the job',
-    changes: ({ text, batch: { jobs_count_per_status }, job }) => ({
-      before: job === undefined ? { jobs_count_per_status } : { status: job.status, errors: job.errors },
-      after: { status: 'CANCELED', errors: [text] },
+    changes: ({ jobs_count_per_status }, job) => ({
+      before: job === undefined ? { jobs_count_per_status } : { status: job.status },
+      after: { status: 'CANCELED' },
     }),
   },
 } as const satisfies Partial<Record<DescribedAct['action'], Deed>>;

@@ -21,14 +21,7 @@ export interface AuditedAct {
 export interface DescribedAct extends Pick<Act, 'at' | 'operator' | 'action' | 'reason'> {
   readonly text: string;
   /** What the act changes, as it was and as it is. */
-  readonly changes: (of: ActOnRows) => Pick<Act, 'before' | 'after'>;
-}
-
-/** The text of an act, and the rows that it is about, as they were. */
-interface ActOnRows {
-  readonly text: string;
-  readonly batch: BatchRow;
-  readonly job?: JobRow | undefined;
+  readonly changes: (batch: BatchRow, job?: JobRow) => Pick<Act, 'before' | 'after'>;
 }
 
 export function auditedAct(db: Db<'Audit'>, { text, changes, ...act }: DescribedAct): AuditedAct {
@@ -39,7 +32,7 @@ export function auditedAct(db: Db<'Audit'>, { text, changes, ...act }: Described
       auditWrite(db, {
         ...act,
         target: { ...targetOf(batch), ...(job && { job_id: job.id }) },
-        ...changes({ text, batch, job }),
+        ...changes(batch, job),
       }),
   };
 }
@@ -47,13 +40,4 @@ export function auditedAct(db: Db<'Audit'>, { text, changes, ...act }: Described
 /** How the audit trail names a batch. */
 export function targetOf({ user_id, id, project_id, device_type }: Batch | BatchRow): Act['target'] {
   return { user_id, batch_id: id, project_id, device_type };
-}
-
-/** What a cancellation changes of a batch. */
-export function changesOfCancel({ text, batch }: ActOnRows): ReturnType<DescribedAct['changes']> {
-  const { status, open, jobs_count_per_status, device_status } = batch;
-  return {
-    before: { status, open, jobs_count_per_status, device_status },
-    after: { status: 'CANCELED', open: false, device_status: text },
-  };
 }

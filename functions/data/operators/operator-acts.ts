@@ -13,7 +13,7 @@ import { cancelBatch } from '../batches/cancellations.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { sendTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { getRow } from '../dynamodb/reads.ts';
-import { auditedAct, changesOfCancel, targetOf } from '../lifecycle/audited-act.ts';
+import { auditedAct, targetOf } from '../lifecycle/audited-act.ts';
 import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
@@ -42,7 +42,13 @@ export async function cancelBatchOfUser(
   const text = `An operator canceled the batch: ${request.reason}`;
   const { operator, reason } = request;
   const at = fromMilliseconds(db.clock.now());
-  const act = auditedAct(db, { at, operator, action: 'batch.cancel', reason, text, changes: changesOfCancel });
+  const act = auditedAct(db, {
+    ...{ at, operator, action: 'batch.cancel', reason, text },
+    changes: ({ status, open, jobs_count_per_status, device_status }) => ({
+      before: { status, open, jobs_count_per_status, device_status },
+      after: { status: 'CANCELED', open: false, device_status: text },
+    }),
+  });
   return batchOf(await cancelBatch(db, request, { act, scheduleRecovery }));
 }
 
@@ -58,7 +64,7 @@ export async function setBatchPriority(
   const now = fromMilliseconds(db.clock.now());
   const act = auditedAct(db, {
     ...{ at: now, operator, action: 'batch.priority', reason, text },
-    changes: ({ batch: { queue_priority, device_status } }) => ({
+    changes: ({ queue_priority, device_status }) => ({
       before: { queue_priority, device_status },
       after: { queue_priority: priority, device_status: text },
     }),

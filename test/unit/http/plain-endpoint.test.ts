@@ -338,6 +338,38 @@ describe('plainEndpoint of operators', () => {
   );
 });
 
+describe('plainEndpoint of operators and of administrators of projects', () => {
+  const [own, other] = ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', '00000000-0000-4000-8000-000000000001'];
+  const projects = (input: { query: { project_id?: string[] } }) => input.query.project_id ?? [];
+  const handler = plainEndpoint(routes.listBatches, { ...query, operator: true, projects }, async () => success(1));
+  const ask = async (sent: string, roles: Readonly<Record<string, string | undefined>>, scope = '') => {
+    const projects = Object.entries(roles).map(([id, role]) => ({ id, name: 'A project', role }));
+    const claims = { projects: JSON.stringify(projects) };
+    return (await handler(gatewayEvent('listBatches', { userId, scope, claims, query: sent }), context)).statusCode;
+  };
+
+  it('serves who administers all that the request names', async () => {
+    expect(await ask(`project_id=${own}`, { [own]: 'admin' })).toBe(200);
+    expect(await ask(`project_id=${own}&project_id=${other}`, { [own]: 'admin', [other]: 'admin' })).toBe(200);
+    expect(await ask('', {}, 'operator')).toBe(200);
+  });
+
+  it.each([
+    ['no project', '', { [own]: 'admin' }],
+    ['another project', `project_id=${other}`, { [own]: 'admin', [other]: 'member' }],
+    ['one of two', `project_id=${own}&project_id=${other}`, { [own]: 'admin' }],
+    ['a project with another role', `project_id=${own}`, { [own]: 'member' }],
+    ['a project without a role', `project_id=${own}`, { [own]: undefined }],
+  ])('refuses %s', async (_, sent, roles) => {
+    expect(await ask(sent, roles)).toBe(403);
+  });
+
+  it('reports faults to administrators alone', async () => {
+    expect(await ask('limit=x', { [own]: 'admin' })).toBe(422);
+    expect(await ask('limit=x', { [own]: 'member' })).toBe(403);
+  });
+});
+
 describe('plainEndpoint of an operation that creates', () => {
   it('answers 201, in the envelope too', async () => {
     const creating = {
