@@ -234,13 +234,16 @@ function columnDifferences(
 }
 
 function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items: ReadonlyMap<string, Item>): Head {
-  const known = soundDictionaries(list, items);
+  const found = StoredHead.safeParse(items.get(headKey(list))).data;
+  const known = soundDictionaries(list, found, items);
   const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
   const head: Head = {
     ...emptyHead(list),
     next_seq: rows.length,
     last_created_at: rows.at(-1)?.created_at ?? null,
     dictionaries,
+    // No row says it.
+    ...(found?.n !== undefined && { n: found.n }),
   };
   const newest = rows.slice(tailStart(list, head));
   const tail = Object.values(list.columns).map((column) => {
@@ -256,8 +259,11 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items
  * if they were created anew: unless rows were renumbered since, that gives every text its index
  * back.
  */
-function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Item>): Dictionaries {
-  const head = StoredHead.safeParse(items.get(headKey(list))).data;
+function soundDictionaries(
+  list: ListDescription,
+  head: StoredHead | undefined,
+  items: ReadonlyMap<string, Item>,
+): Dictionaries {
   if (head === undefined) return {};
   const facets = Object.values(list.columns).flatMap((column) =>
     column.kind === 'facets' ? Object.values(column.facets) : [],

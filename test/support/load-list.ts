@@ -42,7 +42,7 @@ export type Sealed = (segment: number, column: Column) => boolean;
 const nothing: Sealed = () => false;
 
 /**
- * Writes a user's whole list (rows, columns and head) into empty tables, many times faster than the
+ * Writes a user's whole list (rows, columns, head and places in projects) into empty tables, many times faster than the
  * write side can.
  */
 export async function loadList(
@@ -55,8 +55,11 @@ export async function loadList(
     { user_id: userId, key: headKey(list), ...storedHead(list, head) },
     ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v })),
   ];
+  const projects = list.table === 'Batches' ? (head.dictionaries.project_id ?? []) : [];
+  const contributors = projects.map((project_id) => ({ project_id, user_id: userId }));
   const writes = [
     ...columnItems.map((item) => [tables.Columns, item] as const),
+    ...contributors.map((item) => [tables.Contributors, item] as const),
     ...rows.filter(({ seq }) => only?.has(seq) ?? true).map((row) => [tables[list.table], row] as const),
   ];
   await writeAll(client, writes, progress);

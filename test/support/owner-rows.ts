@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
 import { ownerFormats } from '../../functions/data/columns/lists.ts';
+import { batchGet } from '../../functions/data/dynamodb/reads.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
@@ -50,7 +51,10 @@ function inOrder([batches, jobs]: readonly [readonly unknown[], readonly unknown
   return { batches: (batches as BatchRow[]).toSorted(bySeq), jobs: (jobs as JobRow[]).toSorted(bySeq) };
 }
 
-/** As `batchesAndJobs`, of an owner whom a recount finds sound. It costs no more than that. */
+/**
+ * As `batchesAndJobs`, of an owner whom a recount finds sound, and whom all their projects know. It
+ * costs little more than that.
+ */
 export async function soundRows(
   client: DynamoDBDocumentClient,
   tables: TableNames,
@@ -64,7 +68,22 @@ export async function soundRows(
     return answer;
   });
   expect(await recountOf(noting, tables, userId, rowsPerBlock)).toEqual([]);
-  return inOrder([read[tables.Batches]!, read[tables.Jobs]!]);
+  const rows = inOrder([read[tables.Batches]!, read[tables.Jobs]!]);
+  const projects = [...new Set(rows.batches.map(({ project_id }) => project_id))].sort();
+  expect(Object.keys(await contributionsOf(client, tables, { userId, projects }))).toEqual(projects);
+  return rows;
+}
+
+/** What a user is called in these projects, as far as they know the user; null where nobody said. */
+export async function contributionsOf(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  { userId, projects }: { readonly userId: string; readonly projects: readonly string[] },
+): Promise<Record<string, string | null>> {
+  const keys = projects.map((project_id) => ({ project_id, user_id: userId }));
+  const found = await batchGet(testDb(client, tables), { table: 'Contributors', keys, consistent: true });
+  const named = found.map(({ project_id, user_name = null }) => [String(project_id), user_name] as const);
+  return Object.fromEntries(named.toSorted());
 }
 
 /**

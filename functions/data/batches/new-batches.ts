@@ -119,7 +119,8 @@ export async function planBatch(
     jobsPlace: ['body', 'jobs'],
     specs,
   });
-  const requested = { batchId, create, jobs, sequences, request: rememberedCall('create', call, body) };
+  const request = rememberedCall('create', call, body);
+  const requested = { batchId, create, jobs, sequences, request, userName: claims.user_name };
   return { requested, faults: [...faults, ...found] };
 }
 
@@ -183,7 +184,7 @@ export async function planJobs(
   const found = findSequenceFaults({ sequence: facts, jobs: body, jobsPlace: ['body'], specs });
   const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey: call.idempotencyKey });
   const request = rememberedCall('add', call, [batchId, body]);
-  const requested = { batchId, projectId, jobs, sequences, request };
+  const requested = { batchId, projectId, jobs, sequences, request, userName: call.claims.user_name };
   const faults = [...misfits.map(({ path, message, type }) => ({ loc: path, msg: message, type })), ...found];
   return { before, requested, faults };
 }

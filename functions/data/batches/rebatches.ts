@@ -182,7 +182,7 @@ function creationOf(
     backend_configuration: source.backend_configuration,
     device_status: null,
   };
-  return { batchId, create, jobs: repeated, sequences, request };
+  return { batchId, create, jobs: repeated, sequences, request, userName: claims.user_name };
 }
 
 function requireSome(jobs: readonly JobRow[]): void {

@@ -30,6 +30,11 @@ export const StoredHead = z.object({
   dictionary_blocks: z.optional(z.record(z.string(), Count)),
   /** The newest rows' values, packed like a block, by the keys of their columns (see tail.ts). */
   tail: z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)),
+  /**
+   * Of the batches: the tag of the name that the user's items of Contributors have (see nameTag).
+   * Absent where one of them may have another name, or none.
+   */
+  n: z.optional(z.string()),
 });
 export type StoredHead = z.infer<typeof StoredHead>;
 
@@ -48,6 +53,11 @@ const layoutVersion = 3;
 
 export function headKey(list: ListDescription): string {
   return `${list.key}#head`;
+}
+
+/** What a head remembers of a name: 24 bits of its hash. */
+export function nameTag(userName: string): string {
+  return createHash('sha256').update(userName).digest('base64url').slice(0, 4);
 }
 
 /** The head of an owner without rows. */

@@ -64,7 +64,7 @@ import { recoveryDelaySeconds, type ScheduleRecovery } from './schedule-recovery
  *   newest 16; a batch that ends with its jobs: 6 more for each, and 6 more for each 30 that were
  *   created together;
  * - 2 more for what ends on one day, of one project and device type (usage.ts);
- * - a batch: 6, and 2 for each tag;
+ * - a batch: 6, and 2 for each tag; 2 more for its owner's first one in a project;
  * - the jobs of one call: 4 together, and 6 for each; from 16 on up to 32 together;
  * - with every 16th batch 12 more, with every 16th job 16 more, to move the tail to the blocks.
  * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the

@@ -9,6 +9,7 @@ import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
+import { withContributor } from './contributions.ts';
 import { limitPriority, limitsJobs, limitsOfRow, withJobsToCome } from './counters.ts';
 import {
   type Change,
@@ -43,6 +44,8 @@ export interface Creation {
    * jobs of a batch that has ended since.
    */
   readonly callId?: string;
+  /** What the call's token calls the user. */
+  readonly userName?: string | undefined;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
   readonly time: string;
 }
@@ -165,8 +168,9 @@ function startBatch(userId: string, { draft, part, create }: Step & { readonly c
   const jobs = findMissingJobs(draft, part);
   const { limits = [] } = draft.stored;
   const limited = { ...create, queue_priority: limitPriority(limits, create.queue_priority) };
+  const named = withContributor(draft, { userId, projectId: create.project_id, userName: part.userName });
   const [batch, head] = placeRow({
-    head: draft.heads.batch,
+    head: named.heads.batch,
     list: draft.formats.batch,
     time: part.time,
     make: (place) => newBatchRow(userId, limited, place),
@@ -176,7 +180,7 @@ function startBatch(userId: string, { draft, part, create }: Step & { readonly c
   const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null, ...limitsOfRow(limits) } : batch;
   const started: BatchRow = part.isLast ? owned : afterPart({ ...owned, creating: true }, { limits, part, jobs });
   const begun = part.callId !== undefined && { begun: { batchId: part.batchId, jobs: part.total } };
-  const placed = { ...draft, ...begun, heads: { ...draft.heads, batch: head } };
+  const placed = { ...named, ...begun, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
   return withNewJobs(described, { batch: started, jobs, part });
 }
@@ -233,7 +237,9 @@ function growBatch({ draft, part, batch }: Step & { readonly batch: BatchRow }):
   const grown = part.isLast
     ? withoutCall(begun, callId)
     : { ...afterPart(begun, { part, jobs, ...(begins && { limits }) }), rev: begun.rev + 1 };
-  const checked = begins ? { ...draft, begun: { batchId: batch.id, jobs: part.total } } : draft;
+  if (!begins) return withNewJobs(draft, { batch: grown, jobs, part });
+  const named = withContributor(draft, { userId: batch.user_id, projectId: batch.project_id, userName: part.userName });
+  const checked = { ...named, begun: { batchId: batch.id, jobs: part.total } };
   return withNewJobs(checked, { batch: grown, jobs, part });
 }
 

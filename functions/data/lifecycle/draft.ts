@@ -10,6 +10,7 @@ import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { usageChanges } from '../limits/usage-sums.ts';
+import type { Contributor } from '../projects/contributors.ts';
 import type { Pause } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
@@ -134,6 +135,8 @@ export interface Draft {
   readonly lease?: LeaseUpdate | undefined;
   /** What a user's call begins to create with it. */
   readonly begun?: Begun;
+  /** The owner's items of projects, as far as they are new or get another name. */
+  readonly contributors: readonly Contributor[];
   /** What goes with it into tables that are not the owner's. */
   readonly writes: readonly Write[];
   /** What the rows change in the blocks of both lists; several may be of one block. */
@@ -180,6 +183,7 @@ export function emptyDraft(formats: OwnerFormats, stored: Stored): Draft {
     jobs: new Map(),
     sequences: new Map(),
     processedCalls: [],
+    contributors: [],
     writes: [],
     edits: [],
     bytes: 0,
@@ -335,7 +339,8 @@ export function fits(draft: Draft): boolean {
   // The summaries of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
-  const others = draft.writes.length + usageChanges(draft).length + countedSubjects(draft).size;
+  const others =
+    draft.contributors.length + draft.writes.length + usageChanges(draft).length + countedSubjects(draft).size;
   const items = heads + rows + inColumns + inQueues + lease + others;
   const sequenceBytes = [...draft.sequences.values()].reduce((sum, { length }) => sum + length, 0);
   return items <= maxItems && draft.bytes <= maxBytes && sequenceBytes <= maxBytes;

@@ -11,6 +11,7 @@ import { isSealed } from '../columns/packed-integers.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { usageChanges, usageWrites } from '../limits/usage-sums.ts';
+import { contributorWrite } from '../projects/contributors.ts';
 import { sequenceItem } from '../rows/sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
 import type { Draft, ProcessedCall } from './draft.ts';
@@ -36,8 +37,8 @@ interface TransactionContent {
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
  * processed. Each write is conditional on the item being as it was read. The summaries of changed
- * blocks are deleted. What the rows count as goes with it, and the draft's writes into other
- * tables.
+ * blocks are deleted. What the rows count as goes with it, the owner's items of projects, and the
+ * draft's writes into other tables.
  */
 export function createTransaction(
   db: LifecycleDb,
@@ -57,6 +58,7 @@ export function createTransaction(
       ...queued.writes,
       ...usageWrites(db, usageChanges(draft)),
       ...counterWrites(db, content),
+      ...draft.contributors.map((contributor) => contributorWrite(db, contributor)),
       ...draft.writes,
     ],
   };
@@ -118,12 +120,12 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
 }
 
 /**
- * Writers change the number of rows or the tail. A repair may change the format or the texts alone,
- * and then nothing that was decided by them may be written.
+ * Writers change the number of rows or the tail. A repair may change the format, the texts or the
+ * tag of the name alone, and then nothing that was decided by them may be written.
  */
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
-  const names = ['next_seq', 'tail', 'format', 'dictionaries'];
+  const names = ['next_seq', 'tail', 'format', 'dictionaries', 'n'];
   const condition = before === undefined ? ifAbsent('key') : ifUnchanged(storedHead(list, before), names);
   return [{ key: headKey(list), item: { ...storedHead(list, after) }, condition }];
 }

@@ -22,7 +22,10 @@ const absent = (key: string) => ({
   ExpressionAttributeNames: { '#key': key },
 });
 
-const asRead = ['next_seq', 'tail', 'format', 'dictionaries'].map((name) => `#${name} = :old_${name}`).join(' AND ');
+const asRead = [
+  ...['next_seq', 'tail', 'format', 'dictionaries'].map((name) => `#${name} = :old_${name}`),
+  'attribute_not_exists(#n)',
+].join(' AND ');
 
 function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): Draft {
   const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)], ...content });
@@ -52,11 +55,12 @@ function createAll(count: number, contentOf: (number: number) => Partial<NewBatc
 const first = create(draftOf(), 1);
 
 describe('createTransaction', () => {
-  it('writes new rows and heads only where there are none', () => {
+  it('writes new rows and heads only where there are none, and the owner’s place in the project', () => {
     const { rows, columns } = writesOf(first);
     expect(rows).toEqual([
       { TableName: 'B', Item: first.batches.get(newBatch(1).id), ...absent('id') },
       { TableName: 'J', Item: first.jobs.get(newJob(1).id), ...absent('id') },
+      { TableName: 'P', Item: { project_id: uuid('c', 1), user_id: userId } },
     ]);
     for (const [list, head] of [['b', first.heads.batch] as const, ['j', first.heads.job] as const]) {
       const key = `${list}#head`;
