@@ -17,6 +17,7 @@ import { runCommand } from '../commands/run-command.ts';
 import { SetupProblem } from '../commands/setup-problem.ts';
 import { countInProjects } from './count-in-projects.ts';
 import type { Difference } from './recount.ts';
+import { repairContributors } from './repair-contributors.ts';
 import { repairCounters } from './repair-counters.ts';
 import { repairQueues } from './repair-queues.ts';
 import { type RepairResult, repairUser } from './repair-user.ts';
@@ -26,7 +27,7 @@ import type { RepairedOwner } from './snapshot.ts';
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME [--tables TIME]]
 
 Recounts sequence numbers, counts, columns, sets, usage and the counters of limits from the rows, compares the devices' queues
-with the batches, and reports what differs. Also says how many batches are older than a limit of their project.
+with the batches, and who is known in projects with the users' lists, and reports what differs. Also says how many batches are older than a limit of their project.
   --fix         mend what differs, also while writers are at work, and write the summaries of old rows; count these batches. While a user
                 with differences is mended, that user's filtered and sorted lists and all changes answer 500;
                 not where only usage differs.
@@ -90,7 +91,7 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
   if (user !== undefined) {
     const outcome = await repairOne({ db, userId: user }, { fix, inDetail: true });
-    const areSound = await repairShared({ db, fix, userId: user });
+    const areSound = await repairShared({ db, fix, userId: user, users: [user] });
     return outcome === 'sound' && areSound ? 0 : 1;
   }
 
@@ -113,11 +114,11 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
     `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
       `${progress.failed > 0 ? `, ${progress.failed} that failed` : ''}.`,
   );
-  const areSound = await repairShared({ db, fix });
+  const areSound = await repairShared({ db, fix, users });
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
 });
 
-type SharedRepair = Parameters<typeof countInProjects>[0];
+type SharedRepair = Parameters<typeof countInProjects>[0] & Parameters<typeof repairContributors>[0];
 
 /** Of what is not one user's: returns whether it is as the batches say, in the end. */
 async function repairShared(of: SharedRepair): Promise<boolean> {
@@ -134,7 +135,11 @@ async function repairShared(of: SharedRepair): Promise<boolean> {
     repair: repairCounters,
     describe: ({ subject, found, expected }) => `${subject}: ${describeAmounts(found, expected)}`,
   });
-  return areQueuesSound && areCountersSound;
+  const areContributorsSound = await repairAll('Contributors', of, {
+    repair: repairContributors,
+    describe: ({ userId, projectId, reason }) => `${userId}: the project ${projectId} ${reason}`,
+  });
+  return areQueuesSound && areCountersSound && areContributorsSound;
 }
 
 async function repairAll<Found>(
@@ -198,7 +203,7 @@ async function findTables(
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name, time] =
-        /^(.+)-Storage(Batches|Jobs|Columns|Sequences|DeviceQueue|Usage|Counters|Limits)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
+        /^(.+)-Storage(Batches|Jobs|Columns|Sequences|DeviceQueue|Usage|Counters|Limits|Contributors)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
           tableName,
         ) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;

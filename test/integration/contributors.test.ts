@@ -11,12 +11,12 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, failures, killed } from '../support/faults.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import type { GatewayRequest } from '../support/gateway-event.ts';
-import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { contributorItems, itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { overtakenClient } from '../support/overtaken-client.ts';
-import { contributionsOf, soundRows } from '../support/owner-rows.ts';
+import { soundRows } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { countingClient, strikeEach, struckClient } from '../support/strike-each.ts';
 import { testClient } from '../support/test-client.ts';
@@ -44,11 +44,10 @@ const callOf = (userId: string, user_name?: string, idempotencyKey?: string) => 
 });
 const create = (userId: string, number: number, name?: string, content: object = {}, through = db) =>
   createBatch(through, callOf(userId, name), CreateBatchRequest.parse(bodyOf(number, content)));
-/** What the user is called in the first 30 projects, by their numbers. */
+/** What the user is called in projects, by the numbers of these; null where nobody said. */
 async function namesIn(userId: string): Promise<Record<number, string | null>> {
-  const projects = Array.from({ length: 30 }, (_, at) => project(at));
-  const found = await contributionsOf(client, names, { userId, projects });
-  return Object.fromEntries(Object.entries(found).map(([id, name]) => [projects.indexOf(id), name]));
+  const found = await contributorItems(client, names.Contributors, userId);
+  return Object.fromEntries(found.map(({ project_id, user_name = null }) => [Number(project_id.slice(-3)), user_name]));
 }
 
 /** The rows of a user, and what projects know of them: both, or neither. */

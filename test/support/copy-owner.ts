@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { itemsOfOwner, usageItems } from './items-of-owner.ts';
+import { contributorItems, itemsOfOwner, usageItems } from './items-of-owner.ts';
 import { writeAll } from './load-list.ts';
 
 /**
@@ -10,11 +10,12 @@ import { writeAll } from './load-list.ts';
  */
 export async function copiesOf(
   client: DynamoDBDocumentClient,
-  { Batches, Jobs, Columns, Usage }: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Usage'>,
+  { Batches, Jobs, Columns, Usage, Contributors }: TableNames,
   userId: string,
 ): Promise<(user_id: string) => Promise<string>> {
-  const names = [Batches, Jobs, Columns];
-  const items = await Promise.all(names.map((table) => itemsOfOwner(client, table, userId)));
+  const names = [Batches, Jobs, Columns, Contributors];
+  const ofTable = (table: string) => (table === Contributors ? contributorItems : itemsOfOwner)(client, table, userId);
+  const items = await Promise.all(names.map(ofTable));
   const usage = await usageItems(client, Usage, userId);
   return async (user_id) => {
     const keyOf = (key: string) => usagePrefix(user_id) + key.slice(usagePrefix(userId).length);

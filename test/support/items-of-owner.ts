@@ -23,6 +23,19 @@ export async function itemsOfOwner(
   return items;
 }
 
+/** The items of a user in the table of contributors: which projects know the user, and by what name. */
+export async function contributorItems(
+  client: DynamoDBDocumentClient,
+  table: string,
+  userId: string,
+): Promise<NonNullable<QueryCommandOutput['Items']>> {
+  const items: NonNullable<QueryCommandOutput['Items']> = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
+    items.push(...Items.filter(({ user_id }) => user_id === userId));
+  }
+  return items;
+}
+
 /** The items of the table of usage that are of this user, in all months. */
 export async function usageItems(
   client: DynamoDBDocumentClient,

@@ -1,7 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
 import { ownerFormats } from '../../functions/data/columns/lists.ts';
-import { batchGet } from '../../functions/data/dynamodb/reads.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
@@ -9,7 +8,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { type Difference, recount } from '../../infra/repair/recount.ts';
 import { readSnapshot, type Snapshot } from '../../infra/repair/snapshot.ts';
 import { interceptedClient } from './intercepted-client.ts';
-import { itemsOfOwner } from './items-of-owner.ts';
+import { contributorItems, itemsOfOwner } from './items-of-owner.ts';
 import { smallLists } from './small-lists.ts';
 import { testDb } from './test-db.ts';
 
@@ -52,8 +51,8 @@ function inOrder([batches, jobs]: readonly [readonly unknown[], readonly unknown
 }
 
 /**
- * As `batchesAndJobs`, of an owner whom a recount finds sound, and whom all their projects know. It
- * costs little more than that.
+ * As `batchesAndJobs`, of an owner whom a recount finds sound, and whom their projects know, and no
+ * others. It costs little more than that.
  */
 export async function soundRows(
   client: DynamoDBDocumentClient,
@@ -70,20 +69,9 @@ export async function soundRows(
   expect(await recountOf(noting, tables, userId, rowsPerBlock)).toEqual([]);
   const rows = inOrder([read[tables.Batches]!, read[tables.Jobs]!]);
   const projects = [...new Set(rows.batches.map(({ project_id }) => project_id))].sort();
-  expect(Object.keys(await contributionsOf(client, tables, { userId, projects }))).toEqual(projects);
+  const known = await contributorItems(client, tables.Contributors, userId);
+  expect(known.map(({ project_id }) => project_id).sort()).toEqual(projects);
   return rows;
-}
-
-/** What a user is called in these projects, as far as they know the user; null where nobody said. */
-export async function contributionsOf(
-  client: DynamoDBDocumentClient,
-  tables: TableNames,
-  { userId, projects }: { readonly userId: string; readonly projects: readonly string[] },
-): Promise<Record<string, string | null>> {
-  const keys = projects.map((project_id) => ({ project_id, user_id: userId }));
-  const found = await batchGet(testDb(client, tables), { table: 'Contributors', keys, consistent: true });
-  const named = found.map(({ project_id, user_name = null }) => [String(project_id), user_name] as const);
-  return Object.fromEntries(named.toSorted());
 }
 
 /**

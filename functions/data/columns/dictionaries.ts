@@ -74,11 +74,22 @@ export function textsOf(
   return [...texts, ...(dictionaries[attribute] ?? [])];
 }
 
+/** The key of the block with the newest text of a dictionary; undefined while the head has it. */
+export function newestTextKey(
+  list: ListDescription,
+  attribute: string,
+  { dictionaries, dictionary_blocks }: Pick<StoredHead, 'dictionaries' | 'dictionary_blocks'>,
+): string | undefined {
+  const blocks = dictionary_blocks?.[attribute] ?? 0;
+  return blocks === 0 || dictionaries[attribute]?.length ? undefined : textsKey(list, attribute, blocks - 1);
+}
+
 function packTexts(texts: readonly string[]): Uint8Array {
   return Buffer.from(JSON.stringify(texts));
 }
 
-function unpackTexts({ textsPerBlock }: ListDescription, bytes: unknown): string[] | undefined {
+/** Undefined where the bytes are no block of texts. */
+export function unpackTexts({ textsPerBlock }: ListDescription, bytes: unknown): string[] | undefined {
   if (!(bytes instanceof Uint8Array)) return undefined;
   try {
     const texts: unknown = JSON.parse(Buffer.from(bytes).toString());

@@ -28,6 +28,8 @@ describe('fits', () => {
     ['90 blocks and 9 summaries', { edits: editsOf(90, 9) }, false],
     ['90 blocks and 8 writes into other tables', { edits: editsOf(90), writes: Array(8).fill({}) }, true],
     ['90 blocks and 9 writes into other tables', { edits: editsOf(90), writes: Array(9).fill({}) }, false],
+    ['90 blocks and 8 projects', { edits: editsOf(90), contributors: Array(8).fill({}) }, true],
+    ['90 blocks and 9 projects', { edits: editsOf(90), contributors: Array(9).fill({}) }, false],
     ['rows of 400 KB', { bytes: 400_000 }, true],
     ['a byte more', { bytes: 400_001 }, false],
     ['sequences of 400 KB beside them', { bytes: 400_000, sequences: sequencesOf(300_000, 100_000) }, true],
