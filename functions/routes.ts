@@ -405,7 +405,7 @@ export const routes = {
     path: '/api/v1/projects',
     rate: 'seldom',
     entry: 'endpoints/projects/list-projects',
-    uses: { Columns: ['GetItem', 'Query'] },
+    uses: { Columns: ['GetItem', 'Query'], Contributors: ['Query'] },
   },
   getOwnLimits: {
     method: 'GET',

@@ -4,18 +4,41 @@
 
 import * as z from 'zod/mini';
 import { projectRoleNames, projectRoles } from '../project-roles.ts';
-import { QueuePriority, Uuid } from './values.ts';
+import { Count, NullableText, QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
 
 /** A project that the token names, with the role of its holder there, if it gives one. */
 const ProjectOfToken = z.object({ id: Uuid, name: z.string(), role: z.optional(ProjectRole) });
 
+const ProjectMember = z
+  .strictObject({ user_id: z.string(), user_name: NullableText, batches_count: z.nullable(Count) })
+  .register(z.globalRegistry, {
+    id: 'ProjectMember',
+    fields: {
+      user_id: 'The `sub` of their tokens.',
+      user_name: 'What their token called them when they last created something; null where it did not say.',
+      batches_count: 'How many batches they have in the project; null where the members are too many to count.',
+    },
+  });
+
 /** A project that the token's holder belongs to. */
-export const Project = z.strictObject({ id: Uuid, name: z.string() }).register(z.globalRegistry, {
-  id: 'ProducedProjectResponse',
-  fields: { id: 'Id of the project.', name: 'Its name.' },
-});
+export const Project = z
+  .strictObject({
+    id: Uuid,
+    name: z.string(),
+    role: z.nullable(ProjectRole),
+    members: z.exactOptional(z.array(ProjectMember)),
+  })
+  .register(z.globalRegistry, {
+    id: 'ProducedProjectResponse',
+    fields: {
+      id: 'Id of the project.',
+      name: 'Its name.',
+      role: 'The caller’s role there; null where the token gives none.',
+      members: 'Who has batches in it, by user id; only for callers with a role.',
+    },
+  });
 export type Project = z.infer<typeof Project>;
 
 export const Claims = z.object({

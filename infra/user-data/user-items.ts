@@ -46,17 +46,20 @@ const partition: UserItems = {
   }),
 };
 
+/** Keyed by others: all items are read. */
+const named: UserItems = {
+  search: (userId) => ({
+    FilterExpression: 'user_id = :user',
+    ExpressionAttributeValues: { ':user': userId },
+  }),
+};
+
 /**
  * In the order in which they are erased: what waits first, then what could be begun from it. Null:
  * the table holds nothing of users.
  */
 export const userItems: Readonly<Record<TableName, UserItems | null>> = {
-  DeviceQueue: {
-    search: (userId) => ({
-      FilterExpression: 'user_id = :user',
-      ExpressionAttributeValues: { ':user': userId },
-    }),
-  },
+  DeviceQueue: named,
   WebhookAttempts: partition,
   Sequences: partition,
   Batches: {
@@ -82,6 +85,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   Quizzes: partition,
   // The heads are here, so creations of rows are refused until this table is erased.
   Columns: partition,
+  Contributors: named,
   Limits: {
     search: (userId) => ({
       KeyConditionExpression: 'part = :part AND subject = :subject',
@@ -127,7 +131,6 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       }
     },
   },
-  Contributors: null,
   Devices: null,
 };
 
@@ -136,14 +139,15 @@ const joints = '[.:_@|/\\\\+%#~-]*';
 const letter = '[\\p{L}\\p{M}\\p{N}]';
 
 /**
- * An act as JSON, the user's id replaced: as operator, as target, and in the reasons that people
- * wrote, at any depth. A longer id or word that contains the id stays as it is.
+ * An act as JSON, the user's id replaced: as operator, whose name goes, as target, and in the
+ * reasons that people wrote, at any depth. A longer id or word that contains the id stays as it is.
  */
 function renameUser(act: Item, { userId, pseudonym }: Erasure): string {
   const id = userId.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const mention = new RegExp(`(?<!${letter}${joints})(user:)?${id}(?!${joints}${letter})`, 'gu');
   return JSON.stringify(act, (name, value) => {
     if ((name === 'operator' || name === 'user_id') && value === userId) return pseudonym;
+    if (name === 'operator_name' && act.operator === userId) return undefined;
     if (name === 'subject' && value === userSubject(userId)) return userSubject(pseudonym);
     if (name !== 'reason' || typeof value !== 'string') return value;
     return value.replace(mention, (_, prefix = '') => prefix + pseudonym);
