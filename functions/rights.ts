@@ -62,6 +62,9 @@ export interface FunctionDescription {
 
 export const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
+/** For functions that show operators what users are called. */
+export const userNames = { Columns: ['BatchGetItem'], Contributors: ['BatchGetItem'] } as const;
+
 /**
  * For functions that write rows: texts that have left the heads are read by a query, and a change
  * of an old row may delete summaries.

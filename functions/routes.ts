@@ -14,6 +14,7 @@ import {
   listReads,
   releases,
   runs,
+  userNames,
 } from './rights.ts';
 import { timeLimits } from './time-limits.ts';
 
@@ -341,7 +342,7 @@ export const routes = {
     path: '/api/v1/devices/{device_type}/queue',
     rate: 'seldom',
     entry: 'endpoints/devices/list-queue',
-    uses: { Batches: ['BatchGetItem'], DeviceQueue: ['Query'] },
+    uses: { Batches: ['BatchGetItem'], DeviceQueue: ['Query'], ...userNames },
     timeoutSeconds: timeLimits.longFunction,
   },
   claimBatch: {
@@ -398,7 +399,7 @@ export const routes = {
     path: '/api/v1/audit',
     rate: 'seldom',
     entry: 'endpoints/audit/list-audit',
-    uses: { Audit: ['Query'] },
+    uses: { Audit: ['Query'], ...userNames },
   },
   listProjects: {
     method: 'GET',
@@ -419,14 +420,14 @@ export const routes = {
     path: '/api/v1/limits/all',
     rate: 'seldom',
     entry: 'endpoints/limits/list-limits',
-    uses: { Limits: ['BatchGetItem', 'Query'] },
+    uses: { Limits: ['BatchGetItem', 'Query'], ...userNames },
   },
   getLimits: {
     method: 'GET',
     path: '/api/v1/limits/{subject}',
     rate: 'seldom',
     entry: 'endpoints/limits/get-limits',
-    uses: { Limits: ['BatchGetItem'] },
+    uses: { Limits: ['BatchGetItem'], ...userNames },
   },
   putLimits: {
     method: 'PUT',
@@ -447,7 +448,7 @@ export const routes = {
     path: '/api/v1/usage',
     rate: 'seldom',
     entry: 'endpoints/usage/list-usage',
-    uses: { Usage: ['Query'] },
+    uses: { Usage: ['Query'], ...userNames },
   },
   submitQuizzes: {
     method: 'POST',

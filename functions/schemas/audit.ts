@@ -16,6 +16,8 @@ export const Act = z.object({
   at: Timestamp,
   /** The user id of the operator, or of the administrator of a project. */
   operator: z.string(),
+  /** What the operator's token called them; null where it did not say, or in an act of before that was kept. */
+  operator_name: z._default(NullableText, null),
   action: AuditAction,
   /**
    * What it was done to. The list filters by its `user_id`, `project_id` and `device_type`, if it
@@ -29,15 +31,19 @@ export const Act = z.object({
 });
 export type Act = z.infer<typeof Act>;
 
+/** An act as it is written. */
+export type NewAct = z.input<typeof Act>;
+
 /** An act as the list shows it. */
-export const AuditEntry = z.strictObject(Act.shape).register(z.globalRegistry, {
+export const AuditEntry = z.strictObject({ ...Act.shape, operator_name: NullableText }).register(z.globalRegistry, {
   id: 'ProducedAuditEntryResponse',
   fields: {
     at: 'When it was done.',
     operator: 'Who did it: the `sub` of the token of an operator, or of an administrator of the project.',
+    operator_name: 'What that token called them; null where it did not say.',
     action: 'What was done.',
     target:
-      'What it affected: `user_id`, `batch_id`, `job_id`, `project_id`, `device_type`, `subject`, as far as there are any.',
+      'What it affected: `user_id`, with `user_name` if that is known, `batch_id`, `job_id`, `project_id`, `device_type`, `subject`, as far as there are any.',
     reason: 'Why, in the operator’s words; null if none were asked for.',
     before: 'The values before the change; null if there were none.',
     after: 'The values after the change; null if none are left.',
@@ -46,9 +52,11 @@ export const AuditEntry = z.strictObject(Act.shape).register(z.globalRegistry, {
     {
       at: '2026-11-21T02:59:36.123000Z',
       operator: 'operator',
+      operator_name: 'Grace Hopper',
       action: 'batch.priority',
       target: {
         user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+        user_name: 'Ada Lovelace',
         batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
         project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
         device_type: 'FRESNEL',

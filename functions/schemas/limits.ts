@@ -15,7 +15,7 @@ import {
 import { parseUuid } from '../values/uuid.ts';
 import { reportFault } from './faults.ts';
 import { boundedText } from './sent-values.ts';
-import { Count, QueuePriority, Timestamp } from './values.ts';
+import { Count, NullableText, QueuePriority, Timestamp } from './values.ts';
 
 const maxNumber = 1_000_000_000;
 const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxNumber)));
@@ -56,6 +56,7 @@ export type Limits = z.infer<typeof Limits>;
 export const SubjectLimits = z
   .strictObject({
     subject: z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
+    user_name: z.exactOptional(NullableText),
     limits: Limits,
     updated_at: Timestamp,
   })
@@ -63,6 +64,7 @@ export const SubjectLimits = z
     id: 'ProducedSubjectLimitsResponse',
     fields: {
       subject: '`default`, `user:ID` or `project:ID`.',
+      user_name: 'What a user is called; null where that is not known. Not in the answer to a change.',
       limits: 'As set.',
       updated_at: 'When they were set.',
     },

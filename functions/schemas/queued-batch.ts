@@ -17,11 +17,17 @@ const BatchLease = z
   });
 
 export const QueuedBatch = z
-  .strictObject({ ...Batch.shape, position: z.nullable(Count), lease: z.nullable(BatchLease) })
+  .strictObject({
+    ...Batch.shape,
+    user_name: NullableText,
+    position: z.nullable(Count),
+    lease: z.nullable(BatchLease),
+  })
   .register(z.globalRegistry, {
     id: 'QueuedBatch',
     fields: {
       ...batchFields,
+      user_name: 'What its owner is called; null where that is not known.',
       position: 'Number of batches before it in the queue; null once a worker has it.',
       lease: 'The worker that has it; null if none has.',
     },

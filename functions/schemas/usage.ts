@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { parseTimestamp } from '../values/timestamp.ts';
 import { reportFault } from './faults.ts';
 import { many, one, Text, UuidText } from './query-parameters.ts';
-import { Count, Uuid } from './values.ts';
+import { Count, NullableText, Uuid } from './values.ts';
 
 /** A day in UTC. */
 const DayText = z.pipe(
@@ -63,6 +63,7 @@ const fields = {
   period: 'The day or the month, in UTC, in which they ended: `2026-11-22`, `2026-11`.',
   project_id: 'Project; only in rows by project.',
   user_id: 'User; only in rows by user.',
+  user_name: 'What the user is called, null where that is not known; for operators, in rows by user.',
   device_type: 'Device type; only in rows by device type.',
   batches: 'Batches that ended.',
   jobs: 'Jobs that ended.',
@@ -77,6 +78,7 @@ const UsageRow = z
     period: z.string(),
     project_id: z.exactOptional(Uuid),
     user_id: z.exactOptional(z.string()),
+    user_name: z.exactOptional(NullableText),
     device_type: z.exactOptional(z.string()),
     ...amounts,
   })

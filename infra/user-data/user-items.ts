@@ -138,18 +138,23 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
 const joints = '[.:_@|/\\\\+%#~-]*';
 const letter = '[\\p{L}\\p{M}\\p{N}]';
 
+/** Members of acts that are texts for people to read. */
+const proseMembers = ['reason', 'device_status'];
+
 /**
- * An act as JSON, the user's id replaced: as operator, whose name goes, as target, and in the
- * reasons that people wrote, at any depth. A longer id or word that contains the id stays as it is.
+ * An act as JSON, the user's id replaced: as operator, whose name goes, as target, and in what
+ * people wrote or read, at any depth. There the name of the operator is replaced, too. A longer id
+ * or word that contains the id or the name stays as it is.
  */
 function renameUser(act: Item, { userId, pseudonym }: Erasure): string {
-  const id = userId.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const mention = new RegExp(`(?<!${letter}${joints})(user:)?${id}(?!${joints}${letter})`, 'gu');
+  const names = [userId, ...(act.operator === userId && act.operator_name ? [act.operator_name] : [])];
+  const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
+  const mention = new RegExp(`(?<!${letter}${joints})(user:)?(?:${any})(?!${joints}${letter})`, 'gu');
   return JSON.stringify(act, (name, value) => {
     if ((name === 'operator' || name === 'user_id') && value === userId) return pseudonym;
     if (name === 'operator_name' && act.operator === userId) return undefined;
     if (name === 'subject' && value === userSubject(userId)) return userSubject(pseudonym);
-    if (name !== 'reason' || typeof value !== 'string') return value;
+    if (!proseMembers.includes(name) || typeof value !== 'string') return value;
     return value.replace(mention, (_, prefix = '') => prefix + pseudonym);
   });
 }

@@ -210,7 +210,10 @@ describe('the functions', () => {
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
       Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks'],
-      Contributors: [...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
+      Contributors: [
+        ...[...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
+        ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit'],
+      ],
       Audit: [
         ...[...endingForAll, 'cancelBatchOfUser', 'getBatchOfUser', 'setBatchPriority'],
         ...['setDevice', 'listAudit', 'putLimits', 'deleteLimits'],

@@ -102,7 +102,7 @@ const sequenceOf = (userId: string) => {
  */
 async function plant(userId: string, leased: boolean) {
   const marker = markerOf(userId);
-  const claims = { queue_priority: 'LOW' } as const;
+  const claims = { queue_priority: 'LOW', user_name: `Ann ${marker}` } as const;
   const call = { userId, idempotencyKey: marker, claims };
   const body = {
     ...{ project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceOf(userId), tags: [marker] },
@@ -143,10 +143,11 @@ async function plant(userId: string, leased: boolean) {
   const sent = { type: 'webhook.test', job_id: null, attempt: 1, duration_ms: 1, status: null } as const;
   await putDelivery(db, batch, { ...sent, sent_at: '2026-11-22T12:00:00.000000Z', reason: marker });
   await countHostCall(db, userId, `${marker}.example`);
+  const after = { device_status: `${claims.user_name} canceled it.` };
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
   const writes = [
     { operator: 'oscar', target: { user_id: userId, batch_id: id } },
-    { operator: userId, target: { user_id: 'someone', batch_id: id } },
+    { operator: userId, operator_name: claims.user_name, target: { user_id: 'someone', batch_id: id }, after },
   ].map((each) => auditWrite(db, { ...act, at: '2026-11-22T10:00:00.000000Z', ...each }));
   await client.send(new TransactWriteCommand({ TransactItems: writes }));
   for (const queue of sqs.queues()) {
@@ -222,6 +223,15 @@ describe('eraseUser', () => {
     expect(left[1]).toHaveLength(ofOther.length);
     expect(left[2]).toEqual([]);
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
+    const { Items: ofPseudonym } = await client.send(
+      new ScanCommand({
+        TableName: names.Audit,
+        FilterExpression: '#operator = :pseudonym',
+        ExpressionAttributeNames: { '#operator': 'operator' },
+        ExpressionAttributeValues: { ':pseudonym': pseudonym },
+      }),
+    );
+    expect(ofPseudonym).toMatchObject([{ after: { device_status: `${pseudonym} canceled it.` } }]);
     // Two acts of others and of the user, its limits set, and taken away by this.
     expect(left[3].filter((place) => place === 'Audit')).toHaveLength(4);
     expect(await recountOf(client, names, user)).toEqual([]);

@@ -1,14 +1,16 @@
 /** The list of what operators did: filters, order, totals and what a page costs. */
 
 import { randomUUID } from 'node:crypto';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { auditWrite, listAudit } from '../../functions/data/rows/acts.ts';
 import { type Act, AuditAction, AuditQuery } from '../../functions/schemas/audit.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
+import { newBatchRequest } from '../support/new-batch.ts';
 import { testDb } from '../support/test-db.ts';
 
 const { client, names } = await functionEnvironment();
@@ -20,6 +22,7 @@ const now = Date.now();
 const acts: Act[] = Array.from({ length: 40 }, (_, at) => ({
   at: fromMilliseconds(now - at * 11 * day),
   operator: `operator|${at % 3}`,
+  operator_name: at % 2 === 0 ? null : `Operator ${at % 3}`,
   action: AuditAction.options[at % 5]!,
   target: at % 5 === 0 ? { device_type: `D${at % 2}` } : { user_id: `user ${at % 4}`, device_type: `D${at % 2}` },
   reason: at % 7 === 0 ? null : `reason ${at}`,
@@ -89,6 +92,37 @@ describe('GET /api/v1/audit', () => {
     expect(total).toBe(data.length);
   });
 
+  it('shows what operators and users are called, as far as that is known', async () => {
+    const [operator, ada, bob] = [`operator|${randomUUID()}`, `auth0|${randomUUID()}`, `auth0|${randomUUID()}`];
+    await createBatch(db, { userId: ada, claims: { queue_priority: 'LOW', user_name: 'Ada' } }, newBatchRequest(1));
+    for (const [name, user] of [
+      ['Grace', ada],
+      ['Grace', bob],
+      [undefined, ada],
+    ] as const) {
+      const claims: Record<string, string> = name === undefined ? {} : { user_name: name };
+      const path = { subject: `user:${user}` };
+      const request = { userId: operator, scope: 'operator', claims, path };
+      expect(
+        (await ask('putLimits', { ...request, body: { max_unfinished_batches: claims.user_name ? 1 : 2 } })).status,
+      ).toBe(200);
+    }
+    const { data } = await list({ operator });
+    expect(data.map(({ operator_name, target }) => [operator_name, target])).toEqual([
+      [null, { subject: `user:${ada}`, user_id: ada, user_name: 'Ada' }],
+      ['Grace', { subject: `user:${bob}`, user_id: bob }],
+      ['Grace', { subject: `user:${ada}`, user_id: ada, user_name: 'Ada' }],
+    ]);
+  });
+
+  it('shows acts of a release that kept no names', async () => {
+    const at = fromMilliseconds(Date.now());
+    const { operator_name, ...act } = { ...shown[1]!, at, operator: `operator|${randomUUID()}` };
+    const Item = { month: at.slice(0, 7), key: `${at}#`, ...act };
+    await client.send(new PutCommand({ TableName: names.Audit, Item }));
+    expect((await list({ operator: act.operator })).data).toEqual([{ ...act, operator_name: null }]);
+  });
+
   it('shows an act as soon as its call has answered, and two of one moment both', async () => {
     const at = fromMilliseconds(Date.now());
     const operator = `operator|${randomUUID()}`;
@@ -106,6 +140,7 @@ describe('GET /api/v1/audit', () => {
   it('reads each month once, and refuses more than 10 MB', async () => {
     let queries = 0;
     const endless = interceptedClient(client, async (call) => {
+      if (call.name !== 'QueryCommand') return call.send();
       queries++;
       const output = (await call.send()) as { Items: { key: string }[] };
       // As if every page were full.
@@ -113,7 +148,7 @@ describe('GET /api/v1/audit', () => {
       return last === undefined ? output : { ...output, LastEvaluatedKey: { month: 'x', key: last.key } };
     });
     const counting = interceptedClient(client, (call) => {
-      queries++;
+      if (call.name === 'QueryCommand') queries++;
       return call.send();
     });
     const query = (more: object) => AuditQuery.parse(more) as never;

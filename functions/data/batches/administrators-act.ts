@@ -43,5 +43,5 @@ export function administratorsAct(
   const { words, changes } = deeds[action];
   const text = `${claims.user_name ?? userId}, who administers the project, ${words}.`;
   const at = fromMilliseconds(db.clock.now());
-  return auditedAct(db, { at, operator: userId, action, reason: null, text, changes });
+  return auditedAct(db, { at, operator: userId, operator_name: claims.user_name, action, reason: null, text, changes });
 }

@@ -1,4 +1,4 @@
-import type { Act } from '../../schemas/audit.ts';
+import type { Act, NewAct } from '../../schemas/audit.ts';
 import type { Batch, BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { Db } from '../dynamodb/db.ts';
@@ -18,7 +18,7 @@ export interface AuditedAct {
   readonly write: (batch: BatchRow, job?: JobRow) => Write;
 }
 
-export interface DescribedAct extends Pick<Act, 'at' | 'operator' | 'action' | 'reason'> {
+export interface DescribedAct extends Pick<NewAct, 'at' | 'operator' | 'operator_name' | 'action' | 'reason'> {
   readonly text: string;
   /** What the act changes, as it was and as it is. */
   readonly changes: (batch: BatchRow, job?: JobRow) => Pick<Act, 'before' | 'after'>;

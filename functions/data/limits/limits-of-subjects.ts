@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
 import { rowLimits } from '../../limits.ts';
-import type { Act } from '../../schemas/audit.ts';
+import type { NewAct } from '../../schemas/audit.ts';
 import {
   defaultSubject,
   Limits,
@@ -27,6 +27,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
+import { namesOf } from '../projects/names.ts';
 import { auditWrite } from '../rows/acts.ts';
 
 const policyKey = { part: 'policy', subject: defaultSubject };
@@ -90,18 +91,23 @@ function limitsRows(limits: Limits | undefined): boolean {
   return rowLimits.some((name) => typeof limits?.[name] === 'number');
 }
 
+/** Limits as operators see them, with the names of users. */
+type NamedLimitsDb = Db<'Limits' | 'Columns' | 'Contributors'>;
+
 /** Reads the limits of one subject. Throws NotFound where it has none. */
-export async function getLimits(db: Db<'Limits'>, subject: string): Promise<SubjectLimits> {
-  if (subject === defaultSubject) return requireLimits(defaultOf(await readPolicy(db)));
-  return requireLimits((await readSubjects(db, [subject])).get(subject));
+export async function getLimits(db: NamedLimitsDb, subject: string): Promise<SubjectLimits> {
+  const found =
+    subject === defaultSubject ? defaultOf(await readPolicy(db)) : (await readSubjects(db, [subject])).get(subject);
+  const [named] = await withNames(db, [requireLimits(found)]);
+  return named!;
 }
 
 /**
- * Lists all limits, the default first, then by subject. Strongly consistent: it reads all up to the
- * end of the page.
+ * Lists all limits, the default first, then by subject. Strongly consistent, but for names: it reads
+ * all up to the end of the page.
  */
 export async function listLimits(
-  db: Db<'Limits'>,
+  db: NamedLimitsDb,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<Page<SubjectLimits>> {
   const policy = await readPolicy(db);
@@ -109,11 +115,31 @@ export async function listLimits(
   const read = { table: 'Limits', partition: { part: 'subjects' }, sortKey: 'subject' } as const;
   const items = await queryFirst(db, { ...read, range: 'all', consistent: true }, offset + limit);
   const all = [...first, ...items.map((item) => storedRow(StoredLimits, item))];
-  return { items: all.slice(offset, offset + limit), total: policy.hashes.length / hashBytes + first.length };
+  const page = await withNames(db, all.slice(offset, offset + limit));
+  return { items: page, total: policy.hashes.length / hashBytes + first.length };
+}
+
+/** With what the users among the subjects are called: namesOf's costs. */
+async function withNames(db: NamedLimitsDb, page: readonly SubjectLimits[]): Promise<SubjectLimits[]> {
+  const names = await namesOf(
+    db,
+    page.flatMap(({ subject }) => userOfSubject(subject) ?? []),
+  );
+  return page.map((found) => {
+    const userId = userOfSubject(found.subject);
+    return userId === undefined ? found : { ...found, user_name: names.get(userId) ?? null };
+  });
+}
+
+/** The user whose limits these are; undefined for those of a project and the default. */
+function userOfSubject(subject: string): string | undefined {
+  const prefix = userSubject('');
+  return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
 }
 
 interface LimitsChange {
   readonly operator: string;
+  readonly operatorName?: string | undefined;
   readonly subject: string;
   /** Undefined: the subject has none of its own any more. */
   readonly limits: Limits | undefined;
@@ -137,14 +163,16 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
     if (limits === undefined) requireLimits(before);
     if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former };
     const updated_at = fromMilliseconds(db.clock.now());
+    const userId = userOfSubject(subject);
     const [projectId] = projectsOf(subject);
-    const act: Act = {
+    const act: NewAct = {
       at: updated_at,
       operator: change.operator,
+      operator_name: change.operatorName,
       action: limits === undefined ? 'limits.delete' : 'limits.put',
       target: {
         subject,
-        ...(subject.startsWith('user:') && { user_id: subject.slice('user:'.length) }),
+        ...(userId !== undefined && { user_id: userId }),
         ...(projectId !== undefined && { project_id: projectId }),
       },
       reason: null,

@@ -6,6 +6,7 @@ import type { Page } from '../../values/page.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
+import { namesOf } from '../projects/names.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { isBatch, QueueItem } from '../queue/queue-item.ts';
 import { batchOf } from '../rows/batches.ts';
@@ -14,10 +15,11 @@ import { batchOf } from '../rows/batches.ts';
  * Lists the batches of a device's queue, in the order in which claims take them; batches that
  * workers have are included. For operators: it shows the batches of all users. Throws NotFound for
  * a type that was never announced, set or queued for. Strongly consistent: 1 read unit for 16
- * batches of the queue, whose number is exact, and 1 for each 4 KB of a batch's row on the page.
+ * batches of the queue, whose number is exact, and 1 for each 4 KB of a batch's row on the page; and
+ * what the users of the page are called (namesOf).
  */
 export async function listQueue(
-  db: Db<'Batches' | 'DeviceQueue'>,
+  db: Db<'Batches' | 'DeviceQueue' | 'Columns' | 'Contributors'>,
   deviceType: string,
   { limit, offset }: PageQuery,
 ): Promise<Page<QueuedBatch>> {
@@ -33,13 +35,20 @@ export async function listQueue(
   if (!isKnown) throw new NotFound('There is no such device.');
   const queued = batches.slice(offset, offset + limit).map((item) => storedRow(QueueItem, item));
   const keys = queued.map(({ user_id, key }) => ({ user_id, id: batchIdOfKey(key) }));
-  const rows = await batchGet(db, { table: 'Batches', keys, consistent: true });
+  const [rows, names] = await Promise.all([
+    batchGet(db, { table: 'Batches', keys, consistent: true }),
+    namesOf(
+      db,
+      queued.map(({ user_id }) => user_id),
+    ),
+  ]);
   const shown = queued.flatMap((item, place): QueuedBatch[] => {
     const row = rows.find(({ user_id, id }) => user_id === item.user_id && id === batchIdOfKey(item.key));
     // The row is missing. It is left out until a repair takes the batch out of the queue.
     if (row === undefined) return [];
     const lease = leaseShown(item, db.clock.now());
-    return [{ ...batchOf(row), position: lease === null ? offset + place : null, lease }];
+    const user_name = names.get(item.user_id) ?? null;
+    return [{ ...batchOf(row), user_name, position: lease === null ? offset + place : null, lease }];
   });
   return { items: shown, total: batches.length };
 }

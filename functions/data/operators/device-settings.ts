@@ -16,6 +16,7 @@ import { setRules } from '../rows/devices.ts';
 interface DeviceSetting {
   /** The operator's user id. */
   readonly operator: string;
+  readonly operatorName?: string | undefined;
   readonly deviceType: string;
   readonly settings: DeviceSettingsRequest;
 }
@@ -32,7 +33,7 @@ interface DeviceSetting {
  */
 export async function setDevice(
   db: Db<'Devices' | 'DeviceQueue' | 'Audit'>,
-  { operator, deviceType, settings }: DeviceSetting,
+  { operator, operatorName, deviceType, settings }: DeviceSetting,
 ): Promise<DeviceRules> {
   const { reason = null, ...changed } = settings;
   const rules = await optimisticTransaction(db, async () => {
@@ -44,6 +45,7 @@ export async function setDevice(
     const act = {
       at: fromMilliseconds(now),
       operator,
+      operator_name: operatorName,
       action: 'device.set' as const,
       target: { device_type: deviceType },
       reason,

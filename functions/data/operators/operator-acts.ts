@@ -25,6 +25,7 @@ type ActDb = Db<LifecycleTable | 'Audit'>;
 
 interface ActOnBatch extends BatchOfUser {
   readonly operator: string;
+  readonly operatorName?: string | undefined;
   /** 1 to 512 characters. */
   readonly reason: string;
 }
@@ -40,10 +41,10 @@ export async function cancelBatchOfUser(
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<Batch> {
   const text = `An operator canceled the batch: ${request.reason}`;
-  const { operator, reason } = request;
+  const { operator, operatorName: operator_name, reason } = request;
   const at = fromMilliseconds(db.clock.now());
   const act = auditedAct(db, {
-    ...{ at, operator, action: 'batch.cancel', reason, text },
+    ...{ at, operator, operator_name, action: 'batch.cancel', reason, text },
     changes: ({ status, open, jobs_count_per_status, device_status }) => ({
       before: { status, open, jobs_count_per_status, device_status },
       after: { status: 'CANCELED', open: false, device_status: text },
@@ -58,12 +59,12 @@ export async function cancelBatchOfUser(
  */
 export async function setBatchPriority(
   db: ActDb,
-  { priority, operator, userId, batchId, reason }: ActOnBatch & { readonly priority: QueuePriority },
+  { priority, operator, operatorName: operator_name, userId, batchId, reason }: ActOnBatch & { readonly priority: QueuePriority },
 ): Promise<Batch> {
   const text = `An operator set the priority to ${priority}: ${reason}`;
   const now = fromMilliseconds(db.clock.now());
   const act = auditedAct(db, {
-    ...{ at: now, operator, action: 'batch.priority', reason, text },
+    ...{ at: now, operator, operator_name, action: 'batch.priority', reason, text },
     changes: ({ queue_priority, device_status }) => ({
       before: { queue_priority, device_status },
       after: { queue_priority: priority, device_status: text },
@@ -84,11 +85,11 @@ export async function setBatchPriority(
  */
 export async function readBatchOfUser(
   db: Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Audit'>,
-  { operator, userId, batchId }: Omit<ActOnBatch, 'reason'>,
+  { operator, operatorName: operator_name, userId, batchId }: Omit<ActOnBatch, 'reason'>,
 ): Promise<BatchDetails> {
   const batch = requireFound(await getBatchDetails(db, userId, batchId), 'batch');
   const at = fromMilliseconds(db.clock.now());
-  const act = { at, operator, action: 'batch.read', target: targetOf(batch), reason: null } as const;
+  const act = { at, operator, operator_name, action: 'batch.read', target: targetOf(batch), reason: null } as const;
   await sendTransaction(db, { TransactItems: [auditWrite(db, { ...act, before: null, after: null })] });
   return batch;
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
-import { Act, type AuditQuery } from '../../schemas/audit.ts';
+import { Act, type AuditQuery, type NewAct } from '../../schemas/audit.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import type { Page } from '../../values/page.ts';
 import { earlierOf, fromMilliseconds, laterOf, monthsOf, toMicroseconds } from '../../values/timestamp.ts';
@@ -10,6 +10,7 @@ import { ifAbsent } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryFirstPage } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
+import { namesOf } from '../projects/names.ts';
 
 /** Rows are deleted some time after this. */
 const keptSeconds = 400 * 24 * 3600;
@@ -18,12 +19,12 @@ const keptSeconds = 400 * 24 * 3600;
  * The write of an act's row, for the transaction that makes the act: 2 write units for each KB. No
  * function may change or delete a row.
  */
-export function auditWrite({ tables }: Db<'Audit'>, act: Act): Write {
+export function auditWrite({ tables }: Db<'Audit'>, { operator_name = null, ...act }: NewAct): Write {
   const expires_at = Math.floor(toMicroseconds(act.at) / 1_000_000) + keptSeconds;
   return {
     Put: {
       TableName: tables.Audit,
-      Item: { month: act.at.slice(0, 7), key: `${act.at}#${randomUUID()}`, ...act, expires_at },
+      Item: { month: act.at.slice(0, 7), key: `${act.at}#${randomUUID()}`, ...act, operator_name, expires_at },
       ...ifAbsent('key'),
     },
   };
@@ -34,10 +35,11 @@ const maxFullPages = 10;
 
 /**
  * Lists the acts that match, newest first, from `offset` on, and their total. It reads all acts of
- * the requested time, strongly consistent: 1 read unit for each 4 KB, and one for each month.
- * Throws InvalidInput when they are more than 10 MB.
+ * the requested time, strongly consistent: 1 read unit for each 4 KB, and one for each month; and
+ * what the users of the page are called (namesOf). Throws InvalidInput when they are more than
+ * 10 MB.
  */
-export async function listAudit(db: Db<'Audit'>, query: AuditQuery): Promise<Page<Act>> {
+export async function listAudit(db: Db<'Audit' | 'Columns' | 'Contributors'>, query: AuditQuery): Promise<Page<Act>> {
   const { from = '', to, limit, offset, ...filters } = query;
   const now = db.clock.now();
   const first = laterOf(fromMilliseconds(now - keptSeconds * 1_000), from);
@@ -45,7 +47,16 @@ export async function listAudit(db: Db<'Audit'>, query: AuditQuery): Promise<Pag
   const end = fromMilliseconds(now + 60_000);
   const found = await readActs(db, first, to === undefined ? end : earlierOf(to, end));
   const matching = found.filter((act) => matches(act, filters)).reverse();
-  return { items: matching.slice(offset, offset + limit), total: matching.length };
+  const page = matching.slice(offset, offset + limit);
+  const names = await namesOf(
+    db,
+    page.flatMap(({ target }) => target.user_id ?? []),
+  );
+  const items = page.map((act) => {
+    const user_name = names.get(act.target.user_id ?? '');
+    return user_name === undefined ? act : { ...act, target: { ...act.target, user_name } };
+  });
+  return { items, total: matching.length };
 }
 
 /** The acts between two times, both inclusive, in their order. */

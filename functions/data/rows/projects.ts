@@ -1,5 +1,5 @@
 import { OutdatedColumns } from '../../errors.ts';
-import type { Claims, Project } from '../../schemas/claims.ts';
+import { type Claims, type Project, roleIn } from '../../schemas/claims.ts';
 import { headKey, headOf } from '../columns/head.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
@@ -7,7 +7,7 @@ import { getItem } from '../dynamodb/reads.ts';
 import type { ListQuery } from '../lists/query.ts';
 import { readDictionaries } from '../lists/read-dictionaries.ts';
 import { readList } from '../lists/reader.ts';
-import { readableProjects, roleIn } from '../projects/access.ts';
+import { readableProjects } from '../projects/access.ts';
 import { type Contributor, listContributors } from '../projects/contributors.ts';
 
 type ProjectsDb = Db<'Columns' | 'Contributors'>;

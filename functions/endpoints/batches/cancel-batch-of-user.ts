@@ -7,7 +7,12 @@ import { operation } from './cancel-batch-of-user.operation.ts';
 
 const scheduleRecovery = recoveryByQueue();
 
-export const handler = endpoint(routes.cancelBatchOfUser, operation, async ({ db, userId: operator, path, body }) => {
-  const act = { operator, userId: path.user_id, batchId: path.batch_id, reason: body.reason };
-  return success(await cancelBatchOfUser(db, act, scheduleRecovery));
-});
+export const handler = endpoint(
+  routes.cancelBatchOfUser,
+  operation,
+  async ({ db, userId: operator, claims, path, body }) => {
+    const operatorName = claims.user_name;
+    const act = { operator, operatorName, userId: path.user_id, batchId: path.batch_id, reason: body.reason };
+    return success(await cancelBatchOfUser(db, act, scheduleRecovery));
+  },
+);

@@ -4,8 +4,9 @@ import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch-of-user.operation.ts';
 
-export const handler = endpoint(routes.getBatchOfUser, operation, async ({ db, userId: operator, path }) => {
-  const batch = await readBatchOfUser(db, { operator, userId: path.user_id, batchId: path.batch_id });
+export const handler = endpoint(routes.getBatchOfUser, operation, async ({ db, userId: operator, claims, path }) => {
+  const asked = { operator, operatorName: claims.user_name, userId: path.user_id, batchId: path.batch_id };
+  const batch = await readBatchOfUser(db, asked);
   const { jobs, ...withoutJobs } = batch;
   return firstThatFits(batch, withoutJobs);
 });

@@ -7,6 +7,9 @@ import { operation } from './set-batch-priority.operation.ts';
 export const handler = endpoint(
   routes.setBatchPriority,
   operation,
-  async ({ db, userId: operator, path, body: { queue_priority: priority, reason } }) =>
-    success(await setBatchPriority(db, { operator, userId: path.user_id, batchId: path.batch_id, priority, reason })),
+  async ({ db, userId: operator, claims, path, body: { queue_priority: priority, reason } }) => {
+    const operatorName = claims.user_name;
+    const act = { operator, operatorName, userId: path.user_id, batchId: path.batch_id, priority, reason };
+    return success(await setBatchPriority(db, act));
+  },
 );

@@ -6,9 +6,14 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './set-device.operation.ts';
 
-export const handler = endpoint(routes.setDevice, operation, async ({ db, userId: operator, path, body }) => {
+export const handler = endpoint(routes.setDevice, operation, async ({ db, userId: operator, claims, path, body }) => {
   const { device_type } = path;
-  const rules = await setDevice(db, { operator, deviceType: device_type, settings: body });
+  const rules = await setDevice(db, {
+    operator,
+    operatorName: claims.user_name,
+    deviceType: device_type,
+    settings: body,
+  });
   const device = { device_type, status: 'NOT ANNOUNCED', ...(await getDevice(db, device_type)), rules };
   return success(await showOperatedDevice(db, device));
 });

@@ -4,7 +4,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './delete-limits.operation.ts';
 
-export const handler = endpoint(routes.deleteLimits, operation, async ({ db, userId: operator, path }) => {
-  await changeLimits(db, { operator, subject: path.subject, limits: undefined });
+export const handler = endpoint(routes.deleteLimits, operation, async ({ db, userId: operator, claims, path }) => {
+  await changeLimits(db, { operator, operatorName: claims.user_name, subject: path.subject, limits: undefined });
   return success(null);
 });

@@ -1,4 +1,5 @@
 import { groupUsage, readUsage, type UsageSpan } from '../../data/limits/read-usage.ts';
+import { namesOf } from '../../data/projects/names.ts';
 import { InsufficientScope, InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer } from '../../http/reply.ts';
@@ -26,7 +27,10 @@ export const handler = endpoint(
     const length = period === 'day' ? 10 : 7;
     const rows = groupUsage(usage, (each) => [each.day.slice(0, length), ...groups.map((name) => each[columns[name]])]);
     const [total] = groupUsage(usage, () => []);
-    const reply = prefersCsv(event) ? csvReport(groups, rows) : jsonReport(groups, rows, total?.amounts);
+    const isNamed = (isOperator || project_id !== undefined) && groups.includes('user_id');
+    const names = isNamed && (await namesOf(db, new Set(usage.map((each) => each.userId))));
+    const report = { groups, rows, ...(names && { names }) };
+    const reply = prefersCsv(event) ? csvReport(report) : jsonReport(report, total?.amounts);
     if (!fitsOneAnswer(reply))
       throw refusal(
         'to',

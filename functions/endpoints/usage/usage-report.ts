@@ -3,15 +3,23 @@
 import type { UsageSum } from '../../data/limits/read-usage.ts';
 import { type Reply, success } from '../../http/reply.ts';
 
-export function jsonReport(
-  groups: readonly string[],
-  rows: readonly UsageSum[],
-  total: UsageSum['amounts'] = {},
-): Reply {
-  const shown = rows.map(({ place: [period, ...of], amounts }) => ({
-    period,
-    ...Object.fromEntries(groups.map((name, at) => [name, of[at]])),
-    ...shownAmounts(amounts),
+interface UsageRows {
+  readonly groups: readonly string[];
+  readonly rows: readonly UsageSum[];
+  /** What users are called, by their ids: for operators who ask for rows by user. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+/** The place of the user in a row: the period comes first. */
+const userOf = ({ groups }: UsageRows, { place }: UsageSum) => place[1 + groups.indexOf('user_id')]!;
+
+export function jsonReport(report: UsageRows, total: UsageSum['amounts'] = {}): Reply {
+  const { groups, rows, names } = report;
+  const shown = rows.map((row) => ({
+    period: row.place[0],
+    ...Object.fromEntries(groups.map((name, at) => [name, row.place[1 + at]])),
+    ...(names && { user_name: names.get(userOf(report, row)) ?? null }),
+    ...shownAmounts(row.amounts),
   }));
   return success({ rows: shown, total: shownAmounts(total) });
 }
@@ -50,12 +58,17 @@ function secondsText(microseconds: bigint): string {
   return `${microseconds < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-export function csvReport(groups: readonly string[], rows: readonly UsageSum[]): Reply {
-  const header = ['period', ...groups, ...Object.keys(texts({}))];
+/** Names come last: the columns of before keep their places. */
+export function csvReport(report: UsageRows): Reply {
+  const { groups, rows, names } = report;
+  const header = ['period', ...groups, ...Object.keys(texts({})), ...(names ? ['user_name'] : [])];
   const lines = [
     header.join(),
-    // Numbers stay numbers, also below zero.
-    ...rows.map(({ place, amounts }) => [...place.map(csvCell), ...Object.values(texts(amounts))].join()),
+    ...rows.map((row) => {
+      const name = names && [csvCell(names.get(userOf(report, row)) ?? '')];
+      // Numbers stay numbers, also below zero.
+      return [...row.place.map(csvCell), ...Object.values(texts(row.amounts)), ...(name ?? [])].join();
+    }),
   ];
   return {
     body: lines.map((line) => `${line}\r\n`).join(''),
