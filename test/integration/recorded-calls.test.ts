@@ -310,9 +310,11 @@ async function leased(name: string, content: Parameters<typeof worker.create>[1]
   return { user, batch, lease: leaseFrom(claim!), first, others, request };
 }
 
-/** A request about limits that are there. */
+/** A request about limits that are there, of a user with a batch. */
 async function limitedSubject(name: string): Promise<GatewayRequest> {
-  const subject = `user:whose limits ${name} finds`;
+  const userId = `whose limits ${name} finds`;
+  await worker.create(userId);
+  const subject = `user:${userId}`;
   await changeLimits(db, { operator: 'operator', subject, limits: {} });
   return { userId: 'operator', scope: 'operator', path: { subject } };
 }
@@ -392,6 +394,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *listQueue() {
     const { lease } = await leased('listQueue', {});
     yield { userId: 'operator', scope: 'operator', path: { device_type: lease.deviceType } };
+  },
+  async *listUsage() {
+    await endedBatch('auth0|whose usage is listed', 1);
+    yield* await requestsOf('listUsage');
   },
   async *getLimits() {
     yield await limitedSubject('getLimits');

@@ -163,8 +163,9 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         body: [{ sequence: sequenceText() }],
       },
     }),
-    // In several transactions, and a repetition.
+    // In several transactions, a repetition, and by another name.
     moreCalls: ({ batches: [batch] }) => [
+      { path: { batch_id: batch!.id }, claims: { user_name: 'Ada' }, body: [{ sequence: sequenceText() }] },
       {
         path: { batch_id: batch!.id },
         headers: { 'Idempotency-Key': 'new jobs' },
@@ -344,6 +345,10 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   listProjects: {
     ways: () => ({ 'the projects': {} }),
+    // Its members, too.
+    moreCalls: ({ batches: [batch] }) => [
+      { claims: { projects: JSON.stringify([{ id: batch!.project_id, name: 'known', role: 'viewer' }]) } },
+    ],
     foreign: () => ({}),
     anything: () => hostileText.map((project_status) => ({ query: { project_status } })),
   },
@@ -464,6 +469,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     ways: ({ batches: [, second] }) => ({
       'a batch that is run again': { headers: { 'Idempotency-Key': 'again' }, path: { batch_id: second!.id } },
     }),
+    moreCalls: ({ batches: [, second] }) => [{ claims: { user_name: 'Ada King' }, path: { batch_id: second!.id } }],
     foreign: foreignBatch,
     anything: (own) =>
       fc

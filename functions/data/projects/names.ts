@@ -38,7 +38,9 @@ async function newestContributions(db: Db<'Columns'>, userIds: readonly string[]
   const attributes = ['user_id', ...attributesOf(HeadTexts)];
   const heads = await batchGet(db, { table: 'Columns', keys: headKeys, attributes, consistent: false });
   const blocks = heads.flatMap(({ user_id, ...item }) => {
-    const head = storedRow(HeadTexts, item);
+    const head = HeadTexts.safeParse(item).data;
+    // A repair makes it anew.
+    if (head === undefined) return [];
     note(user_id, head.dictionaries[attribute]);
     const key = newestTextKey(list, attribute, head);
     return key === undefined ? [] : [{ user_id, key }];

@@ -19,12 +19,17 @@ const keptSeconds = 400 * 24 * 3600;
  * The write of an act's row, for the transaction that makes the act: 2 write units for each KB. No
  * function may change or delete a row.
  */
-export function auditWrite({ tables }: Db<'Audit'>, { operator_name = null, ...act }: NewAct): Write {
+export function auditWrite({ tables }: Db<'Audit'>, { operator_name, ...act }: NewAct): Write {
   const expires_at = Math.floor(toMicroseconds(act.at) / 1_000_000) + keptSeconds;
   return {
     Put: {
       TableName: tables.Audit,
-      Item: { month: act.at.slice(0, 7), key: `${act.at}#${randomUUID()}`, ...act, operator_name, expires_at },
+      Item: {
+        ...{ month: act.at.slice(0, 7), key: `${act.at}#${randomUUID()}` },
+        ...act,
+        ...(typeof operator_name === 'string' && { operator_name }),
+        expires_at,
+      },
       ...ifAbsent('key'),
     },
   };
