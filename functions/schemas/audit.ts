@@ -16,7 +16,7 @@ export const Act = z.object({
   at: Timestamp,
   /** The user id of the operator, or of the administrator of a project. */
   operator: z.string(),
-  /** What the operator's token called them; null where it did not say, or in an act of before that was kept. */
+  /** What the operator's token called them; older acts have none. */
   operator_name: z._default(NullableText, null),
   action: AuditAction,
   /**

@@ -124,7 +124,7 @@ function additionOf({ db }: ContributorRepair, { key, head }: KnownHead, contrib
   return [{ Update }, { Put: { ...contributorWrite(db, contributor).Put!, ...ifAbsent('user_id') } }];
 }
 
-/** Whoever gets a first row in a project changes the texts of the head. */
+/** A first row in a project changes the texts of its owner's head. */
 function deletionOf({ db }: ContributorRepair, { key, head }: KnownHead, contributor: Key): Writes {
   const ConditionCheck = { TableName: db.tables.Columns, Key: key, ...ifUnchanged(head, ['dictionaries']) };
   return [{ ConditionCheck }, { Delete: { TableName: db.tables.Contributors, Key: contributor } }];

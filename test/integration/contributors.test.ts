@@ -44,7 +44,7 @@ const callOf = (userId: string, user_name?: string, idempotencyKey?: string) => 
 });
 const create = (userId: string, number: number, name?: string, content: object = {}, through = db) =>
   createBatch(through, callOf(userId, name), CreateBatchRequest.parse(bodyOf(number, content)));
-/** What the user is called in projects, by the numbers of these; null where nobody said. */
+/** What the user is called in projects, by the numbers of these; null without a name. */
 async function namesIn(userId: string): Promise<Record<number, string | null>> {
   const found = await contributorItems(client, names.Contributors, userId);
   return Object.fromEntries(found.map(({ project_id, user_name = null }) => [Number(project_id.slice(-3)), user_name]));
@@ -130,7 +130,7 @@ describe('a name', () => {
       Array.from({ length: 25 }, (_, number) => newBatch(100 + number, { project_id: project(number) })),
     );
     expect(new Set(Object.values(await namesIn(user)))).toEqual(new Set([null]));
-    // As many jobs as no transaction holds beside so many items.
+    // More jobs than a transaction holds beside 21 items.
     await create(user, 0, 'Ada', { jobs: Array.from({ length: 90 }, () => ({ runs: 1 })) });
     const named = await namesIn(user);
     expect(named).toMatchObject({ 0: 'Ada', 1: null, 4: null, 5: 'Ada', 24: 'Ada' });

@@ -1,4 +1,4 @@
-/** What operators read of what users are called: in the queue, usage and limits (list-audit.test.ts has the trail). */
+/** What operators read of users' names. list-audit.test.ts has more of the audit trail. */
 
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';

@@ -23,7 +23,7 @@ export async function itemsOfOwner(
   return items;
 }
 
-/** The items of a user in the table of contributors: which projects know the user, and by what name. */
+/** The items of a user in the table of contributors: one for each project that knows the user. */
 export async function contributorItems(
   client: DynamoDBDocumentClient,
   table: string,

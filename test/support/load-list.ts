@@ -42,8 +42,8 @@ export type Sealed = (segment: number, column: Column) => boolean;
 const nothing: Sealed = () => false;
 
 /**
- * Writes a user's whole list (rows, columns, head and places in projects) into empty tables, many times faster than the
- * write side can.
+ * Writes a user's whole list (rows, columns, head and places in projects) into empty tables, many
+ * times faster than the write side can.
  */
 export async function loadList(
   client: DynamoDBDocumentClient,

@@ -1,7 +1,7 @@
 import { nameTag } from '../columns/head.ts';
 import type { Draft } from './draft.ts';
 
-/** Of a user's other projects, the newest so many get a new name. */
+/** The newest of a user's other projects that get a new name. */
 const maxRenamed = 20;
 
 interface Contribution {
@@ -12,11 +12,15 @@ interface Contribution {
 }
 
 /**
- * The draft in which a user's row in a project is known: before the row is placed, because the
- * head's texts say whether it is the first one there. The same draft where it is not, unless the
- * token has another name than the head remembers. Then the user's items of this project and of up
- * to 20 others get it. A first row without a name changes none: the next call with a name finds no
- * tag, and writes them all.
+ * The draft with what a user's row in a project changes in the table of contributors. Call it
+ * before the row is placed: the head's texts say whether it is the user's first row there.
+ *
+ * - A first row makes the user known in the project: 2 write units.
+ * - A name that differs from the one that the head remembers is written into this project and the
+ *   20 newest others.
+ * - A first row without a name changes no other name. The head forgets its tag, so that the next
+ *   call with a name writes it everywhere.
+ * - Otherwise it returns the same draft.
  */
 export function withContributor(draft: Draft, { userId, projectId, userName }: Contribution): Draft {
   const { n: tagBefore, ...untagged } = draft.heads.batch;

@@ -73,9 +73,9 @@ export async function callsBefore(db: Db<'Columns'>, userId: string, request: Pr
  * PayloadTooLarge is thrown instead, and the recovery cancels what was begun.
  *
  * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
- * KB of a sequence; 2 for the memory of a request, 4 if it takes several transactions. Under another
- * name than before, 2 for each of the user's projects, up to 21. If one transaction does not hold it
- * all, the batch says so (`creating`, `pending_calls`) until the last one.
+ * KB of a sequence; 2 for the memory of a request, 4 if it takes several transactions; under
+ * another name than before, 2 for each of the user's projects, up to 21. If one transaction does
+ * not hold it all, the batch says so (`creating`, `pending_calls`) until the last one.
  */
 export async function requestCreation(
   db: CreationDb,

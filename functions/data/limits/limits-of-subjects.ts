@@ -103,8 +103,8 @@ export async function getLimits(db: NamedLimitsDb, subject: string): Promise<Sub
 }
 
 /**
- * Lists all limits, the default first, then by subject. Strongly consistent, but for names: it reads
- * all up to the end of the page.
+ * Lists all limits, the default first, then by subject. Strongly consistent, except for names: it
+ * reads all up to the end of the page.
  */
 export async function listLimits(
   db: NamedLimitsDb,
@@ -131,7 +131,7 @@ async function withNames(db: NamedLimitsDb, page: readonly SubjectLimits[]): Pro
   });
 }
 
-/** The user whose limits these are; undefined for those of a project and the default. */
+/** The user whose limits these are; undefined for a project's and the default. */
 function userOfSubject(subject: string): string | undefined {
   const prefix = userSubject('');
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;

@@ -15,8 +15,8 @@ import { batchOf } from '../rows/batches.ts';
  * Lists the batches of a device's queue, in the order in which claims take them; batches that
  * workers have are included. For operators: it shows the batches of all users. Throws NotFound for
  * a type that was never announced, set or queued for. Strongly consistent: 1 read unit for 16
- * batches of the queue, whose number is exact, and 1 for each 4 KB of a batch's row on the page; and
- * what the users of the page are called (namesOf).
+ * batches of the queue, whose number is exact, and 1 for each 4 KB of a batch's row on the page.
+ * What the users of the page are called costs what namesOf takes.
  */
 export async function listQueue(
   db: Db<'Batches' | 'DeviceQueue' | 'Columns' | 'Contributors'>,

@@ -1,4 +1,4 @@
-/** Who has batches in a project, and what they are called there: an item for each project and user. */
+/** Who has batches in a project, and under what name: an item for each project and user. */
 
 import * as z from 'zod/mini';
 import { storedRow } from '../../schemas/stored-row.ts';

@@ -26,7 +26,7 @@ export async function namesOf(
 /** What of a head says which texts it learned last. */
 const HeadTexts = z.pick(StoredHead, { dictionaries: true, dictionary_blocks: true });
 
-/** The users' keys in the projects that their lists learned last; none of a user without batches. */
+/** The users' keys in the newest of their projects; none of a user without batches. */
 async function newestContributions(db: Db<'Columns'>, userIds: readonly string[]) {
   const list = formatsOf(db).batch;
   const attribute = 'project_id';

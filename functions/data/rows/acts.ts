@@ -40,9 +40,9 @@ const maxFullPages = 10;
 
 /**
  * Lists the acts that match, newest first, from `offset` on, and their total. It reads all acts of
- * the requested time, strongly consistent: 1 read unit for each 4 KB, and one for each month; and
- * what the users of the page are called (namesOf). Throws InvalidInput when they are more than
- * 10 MB.
+ * the requested time, strongly consistent: 1 read unit for each 4 KB, and one for each month. What
+ * the users of the page are called costs what namesOf takes. Throws InvalidInput when the acts are
+ * more than 10 MB.
  */
 export async function listAudit(db: Db<'Audit' | 'Columns' | 'Contributors'>, query: AuditQuery): Promise<Page<Act>> {
   const { from = '', to, limit, offset, ...filters } = query;

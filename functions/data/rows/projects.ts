@@ -54,7 +54,7 @@ async function projectsOfBatches(db: Db<'Columns'>, userId: string) {
   return (dictionaries.project_id ?? []).map((id) => ({ id, name: id }));
 }
 
-/** How many batches these have where they contribute. Users whose columns are being mended have no number. */
+/** How many batches each has in its project; nothing while a repair rebuilds the columns. */
 async function countBatches(db: Db<'Columns'>, contributors: readonly Contributor[]) {
   const list = formatsOf(db).batch;
   const counts = new Map<Contributor, number>();
