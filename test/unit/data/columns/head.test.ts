@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyHead, formatOf, headOf, requireFormat } from '../../../../functions/data/columns/head.ts';
+import { emptyHead, formatOf, headOf, nameTag, requireFormat } from '../../../../functions/data/columns/head.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { CorruptData, OutdatedColumns } from '../../../../functions/errors.ts';
 
@@ -46,5 +46,13 @@ describe('requireFormat', () => {
     const outdated = { ...head, format };
     expect(() => requireFormat(batchList, outdated)).toThrow(OutdatedColumns);
     expect(() => requireFormat(batchList, outdated)).toThrow(/Batches .* npm run repair -- --fix/);
+  });
+});
+
+describe('nameTag', () => {
+  it('is four characters, which never change, because heads hold them', () => {
+    expect(nameTag('Ada Lovelace')).toBe('dnQC');
+    expect(nameTag('')).toHaveLength(4);
+    expect(nameTag('Ada')).not.toBe(nameTag('ada'));
   });
 });

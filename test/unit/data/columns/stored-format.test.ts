@@ -3,7 +3,7 @@ import { blockKey, packColumn, type Row, setPrefix } from '../../../../functions
 import { dictionariesKey, dictionaryEdits, storedHead } from '../../../../functions/data/columns/dictionaries.ts';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import { requireFormatLimits } from '../../../../functions/data/columns/format-limits.ts';
-import { emptyHead, formatOf, headKey } from '../../../../functions/data/columns/head.ts';
+import { emptyHead, formatOf, headKey, nameTag } from '../../../../functions/data/columns/head.ts';
 import type {
   Column,
   FacetColumn,
@@ -116,7 +116,7 @@ describe.each(lists)('the description of %s', (_, list) => {
 it.each(lists)(
   'lets the head of %s with a full tail fit in one write unit, because every change of a new row rewrites it',
   (_, list) => {
-    // 16 rows of one day, in one project.
+    // 16 rows of one day, in one project, by a user whose name is known.
     const day = 24 * 3_600 * 1_000_000;
     const most = (column: Column) => ({ facets: 81_920, time: day, integer: 10_000, uuid: 0 })[column.kind];
     const value = (column: Column, at: number) =>
@@ -129,7 +129,7 @@ it.each(lists)(
     const dictionaries = list === batchList ? texts : { project_id: texts.project_id };
     const item = {
       ...{ user_id: '8f14e45f-ceea-467f-a0e6-1c2d3e4f5a6b', key: headKey(list), ...emptyHead(list) },
-      ...{ next_seq: 123_457, last_created_at: '2026-03-01T00:00:00.000001Z', dictionaries },
+      ...{ next_seq: 123_457, last_created_at: '2026-03-01T00:00:00.000001Z', dictionaries, n: nameTag('Ada') },
     };
     const bytesOfTail = tail.reduce((sum, [key, bytes]) => sum + 1 + key.length + bytes.length, 0);
     expect(itemSize(item) + bytesOfTail).toBeLessThanOrEqual(writeUnit);
