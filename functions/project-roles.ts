@@ -3,7 +3,7 @@
 interface RoleRules {
   /** May create batches in the project, and run a fellow's batch again. All roles may read. */
   readonly submits: boolean;
-  /** May cancel and close the work of others in the project, and read its usage, limits and audit. */
+  /** May end the work of others in the project, and read its usage, limits and audit trail. */
   readonly administers: boolean;
 }
 

@@ -19,7 +19,7 @@ if (audiences.length === 0) throw new Error('The environment variable AUDIENCE n
 const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
 const verify = tokenVerifier({ issuer: requiredEnv('ISSUER'), audiences, keys });
 
-/** Roles that the log names, of those that do not exist. */
+/** Of the roles that do not exist, the log names as many. */
 const maxRolesNamed = 10;
 
 /**

@@ -156,13 +156,12 @@ function projectsOfClaim(projects: unknown): NamedProject[] {
   });
 }
 
-const groupOfProject = /^project:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(.*)$/i;
-
 /** Undefined where no group names a project: other groups may begin alike. */
 function projectsOfGroups(claims: Record<string, unknown>): NamedProject[] | undefined {
   const named = groupsOf(claims).flatMap((group) => {
-    const [, id, role] = (typeof group === 'string' && groupOfProject.exec(group)) || [];
-    return id === undefined ? [] : [{ id: id.toLowerCase(), name: id.toLowerCase(), role }];
+    const [, spelling = '', role] = (typeof group === 'string' && /^project:(.+):([^:]*)$/.exec(group)) || [];
+    const id = parseUuid(spelling);
+    return id === undefined ? [] : [{ id, name: id, role }];
   });
   return named.length === 0 ? undefined : named;
 }
@@ -177,17 +176,20 @@ function strongestRole(roles: readonly unknown[]): ProjectRole | undefined {
 
 const maxNameCharacters = 128;
 
-/** The first of these claims that names anyone, without characters that hide or turn what follows. */
+/** They hide, or turn what follows. The two joiners stay: scripts and emoji need them. */
+const hiddenCharacters = /(?![\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
+
+/** Letters may be invisible, too, as the fillers of Hangul are. */
+const visibleCharacter = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u;
+
+/** The first of these claims that names anyone, without hidden characters, on one line. */
 function nameOf(claims: Record<string, unknown>): Pick<Identity, 'user_name'> {
   for (const claim of ['name', 'preferred_username', 'email']) {
     const value = claims[claim];
     if (typeof value !== 'string') continue;
-    const visible = value
-      .toWellFormed()
-      .replace(/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '')
-      .trim();
-    const user_name = [...visible].slice(0, maxNameCharacters).join('').trim();
-    if (user_name !== '') return { user_name };
+    const line = value.toWellFormed().replace(/\s+/g, ' ').replace(hiddenCharacters, '').trim();
+    const user_name = [...line].slice(0, maxNameCharacters).join('').trim();
+    if (visibleCharacter.test(user_name)) return { user_name };
   }
   return {};
 }

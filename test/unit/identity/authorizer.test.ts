@@ -75,6 +75,38 @@ describe('authorizer', () => {
     expect((await authorize(`Bearer ${token}`)).context).toMatchObject({ scope: 'openid batches:write' });
   });
 
+  it('hands on projects with roles and the name, as texts, and logs neither', async () => {
+    const authorize = await coldStart();
+    const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+    const token = signedToken(key, { ...validClaims(), name: 'Ada', groups: [`project:${id}:member`] });
+    expect((await authorize(`Bearer ${token}`)).context).toEqual({
+      exp: expect.any(Number),
+      scope: '',
+      user_name: 'Ada',
+      projects: JSON.stringify([{ id, name: id, role: 'member' }]),
+    });
+    expect(lines.join()).not.toMatch(/Ada|5d6a3f0e|unknown_roles/);
+  });
+
+  it('logs roles that do not exist once for each token it verifies, ten of them, and never hands them on', async () => {
+    const authorize = await coldStart();
+    const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+    const projects = Array.from({ length: 12 }, (_, i) => ({ id, name: 'Mine', role: `r${i}` }));
+    const token = signedToken(key, { ...validClaims(), projects });
+    for (const call of [1, 2]) {
+      expect((await authorize(`Bearer ${token}`)).context).toEqual({
+        exp: expect.any(Number),
+        scope: '',
+        projects: JSON.stringify([{ id, name: 'Mine' }]),
+      });
+      expect(lines.length).toBe(call);
+    }
+    const named = projects.slice(0, 10).map(({ role }) => JSON.stringify(role));
+    expect(lines.map((line) => JSON.parse(line).unknown_roles)).toEqual([named.join(), named.join()]);
+    await authorize(`Bearer ${signedToken(key, { ...validClaims(), groups: [`project:${id}:${'x'.repeat(1000)}`] })}`);
+    expect(JSON.parse(lines[2] as string).unknown_roles).toBe(`"${'x'.repeat(499)}`);
+  });
+
   it.each(['bearer', 'BEARER', 'Bearer ', 'bEaReR  '])('takes the scheme in any case: %j', async (scheme) => {
     const authorize = await coldStart();
     expect(await authorize(`${scheme} ${signedToken(key)}`)).toMatchObject({ principalId: 'auth0|alice' });

@@ -324,6 +324,19 @@ function mislabeled(alg: string): string {
   return `${input}.${signature({ alg, privateKey: keys.rs256.privateKey }, input)}`;
 }
 
+/** What a token with these claims says beside who it is, until when, and its scope. */
+async function claimsOf(more: object) {
+  const { userId, exp, scope, ...rest } = await verify(token({ ...more }));
+  return rest;
+}
+
+/** Each project as `name: role`, in the order of the token, and the roles that do not exist. */
+async function rolesOf(more: object) {
+  const { projects, unknownRoles } = await claimsOf(more);
+  const named: { id: string; name: string; role?: string }[] | undefined = projects && JSON.parse(projects);
+  return { roles: named?.map(({ name, role = 'none' }) => `${name}: ${role}`), unknownRoles };
+}
+
 async function joseAccepts(text: string): Promise<boolean> {
   const usable = keySet.keys.filter(({ kty, alg }) => kty !== 'OKP' && alg !== 'ES521');
   const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256'];
@@ -405,10 +418,6 @@ describe('tokenVerifier', () => {
   });
 
   it('hands on the highest priority and the projects that a token names', async () => {
-    const claimsOf = async (more: object) => {
-      const { userId, exp, scope, ...claims } = await verify(signedToken(keys.rs256, { ...validClaims(now), ...more }));
-      return claims;
-    };
     expect(await claimsOf({})).toEqual({});
     expect(await claimsOf({ queue_priority: 'HIGH' })).toEqual({ queue_priority: 'HIGH' });
     const id = '5D6A3F0E-6F2B-4C0E-9A51-6D3C6F6F1F2A';
@@ -426,8 +435,108 @@ describe('tokenVerifier', () => {
     [{ projects: [null] }, 'project'],
     [{ projects: [{ id: 'mine', name: 'Mine' }] }, 'project'],
     [{ projects: [{ id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a' }] }, 'project'],
+    [{ projects: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', name: 'Mine', role: 'admin' } }, 'projects'],
   ])('refuses a token whose %j cannot be read: it would allow too much', async (claims, reason) => {
     await expect(verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).rejects.toThrow(reason);
+  });
+
+  const a = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+  const b = 'b0000000-0000-0000-0000-00000000000b';
+  const claim = (...roles: unknown[]) => ({ projects: roles.map((role) => ({ id: a, name: 'A', role })) });
+  const groups = (...names: unknown[]) => ({ groups: names });
+
+  it.each<[object, string[] | undefined, string[]?]>([
+    [{}, undefined],
+    // The claim.
+    [claim(undefined), ['A: none']],
+    [claim(null), ['A: none']],
+    [claim('viewer'), ['A: viewer']],
+    [claim('member'), ['A: member']],
+    [claim('admin'), ['A: admin']],
+    [claim('viewer', 'admin', 'member'), ['A: admin']],
+    [claim('owner', 'member', undefined), ['A: member'], ['"owner"']],
+    [
+      claim('Admin', 'admin ', '', 5, ['admin'], { role: 'admin' }, true, 'toString'),
+      ['A: none'],
+      ['"Admin"', '"admin "', '""', '5', '["admin"]', '{"role":"admin"}', 'true', '"toString"'],
+    ],
+    [
+      {
+        projects: [
+          { id: a.toUpperCase(), name: 'A', role: 'viewer' },
+          { id: b, name: 'B' },
+          { id: `{${a}}`, name: 'Other', role: 'member' },
+          { id: `urn:uuid:${b.replaceAll('-', '')}`, name: 'B', role: 'admin' },
+        ],
+      },
+      ['A: member', 'B: admin'],
+    ],
+    // Groups, whose projects have their ids for names.
+    [groups(`project:${a}:viewer`), [`${a}: viewer`]],
+    [{ groups: `project:${a}:member` }, [`${a}: member`]],
+    [{ 'cognito:groups': ['operators', `project:${a}:admin`] }, [`${a}: admin`]],
+    [
+      { groups: [`project:${b}:admin`, `project:${a}:viewer`], 'cognito:groups': [`project:${a}:member`] },
+      [`${b}: admin`, `${a}: member`],
+    ],
+    [groups(`project:${a.toUpperCase()}:viewer`, `project:urn:uuid:{${a}}:member`), [`${a}: member`]],
+    [groups(`project:${a.replaceAll('-', '')}:viewer`), [`${a}: viewer`]],
+    [groups(`project:${a}:owner`, `project:${b}:`), [`${a}: none`, `${b}: none`], ['"owner"', '""']],
+    // None of these names a project.
+    [
+      groups('operators', 'project', 'project:', 'project::', 'project:mine:admin', `project:${a}`, `${a}:admin`),
+      undefined,
+    ],
+    [groups(`/project:${a}:admin`, ` project:${a}:admin`, `Project:${a}:admin`, `x project:${a}:admin`), undefined],
+    [groups(`project:${a}:admin:viewer`, `project:${a} :admin`, `project:${a}\n:admin`), undefined],
+    [groups([`project:${a}:admin`], { name: `project:${a}:admin` }, null, 7, true), undefined],
+    [{ groups: `project:${a}:admin,project:${b}:admin` }, undefined],
+    [{ groups: { 0: `project:${a}:admin` }, 'cognito:groups': null, roles: [`project:${a}:admin`] }, undefined],
+    // Where the claim is there, groups are not read, not even for a project that it does not name.
+    [{ ...claim('viewer'), ...groups(`project:${a}:admin`, `project:${b}:admin`, `project:${b}:x`) }, ['A: viewer']],
+    [{ projects: [], ...groups(`project:${a}:admin`) }, []],
+    // Tokens of devices have no role. They may still be restricted to projects.
+    [{ ...claim('admin'), scope: 'device:FRESNEL' }, ['A: none']],
+    [{ ...groups(`project:${a}:admin`), scope: 'device/*', token_use: 'access' }, [`${a}: none`]],
+    [{ ...claim('admin'), scope: 'openid', ...groups('operators') }, ['A: admin']],
+  ])('reads the roles of %j', async (claims, roles, unknownRoles) => {
+    expect(await rolesOf(claims)).toEqual({ roles, unknownRoles });
+  });
+
+  const family = '👩\u200D👩\u200D👧';
+
+  it.each<[object, string | undefined]>([
+    [{}, undefined],
+    [{ name: 'Ada Lovelace' }, 'Ada Lovelace'],
+    [{ email: 'ada@example.com', preferred_username: 'ada', name: 'Ada' }, 'Ada'],
+    [{ email: 'ada@example.com', preferred_username: 'ada' }, 'ada'],
+    [{ email: 'ada@example.com', nickname: 'Countess', username: 'ada' }, 'ada@example.com'],
+    [{ nickname: 'Countess', username: 'ada', 'cognito:username': 'ada' }, undefined],
+    // A claim without a name makes room for the next.
+    [{ name: '', preferred_username: ' \t\n\u3000', email: 'ada@example.com' }, 'ada@example.com'],
+    [{ name: '\u200B\u2060\uFEFF\u00AD\u200D', preferred_username: '\u3164\u115F', email: '\u2800' }, undefined],
+    [{ name: null, preferred_username: ['ada'], email: { text: 'ada' } }, undefined],
+    [{ name: 5, preferred_username: true, email: 'ada@example.com' }, 'ada@example.com'],
+    // Blanks and characters that hide or turn what follows.
+    [{ name: '  Ada \r\n\t Lovelace\u2028\u00A0' }, 'Ada Lovelace'],
+    [{ name: 'A\u0000d\u001Ba\u007F\u0085' }, 'Ada'],
+    [{ name: '\u202Eada\u202C \u2066x\u2069\u061C\u200E\u200F' }, 'ada x'],
+    [{ name: 'Ada\u200B\u2060\u00AD\u{E0041}' }, 'Ada'],
+    [{ name: `Ada ${family} نمی\u200Cدانم` }, `Ada ${family} نمی\u200Cدانم`],
+    [{ name: '<b>"Ada"</b> O’Neil; DROP TABLE' }, '<b>"Ada"</b> O’Neil; DROP TABLE'],
+    // 128 characters, each of them whole.
+    [{ name: 'x'.repeat(128) }, 'x'.repeat(128)],
+    [{ name: 'x'.repeat(129) }, 'x'.repeat(128)],
+    [{ name: `${'x'.repeat(127)} y` }, 'x'.repeat(127)],
+    [{ name: '🙂'.repeat(200) }, '🙂'.repeat(128)],
+    [{ name: `\u202E${'漢'.repeat(128)}` }, '漢'.repeat(128)],
+  ])('reads the name of %j', async (claims, user_name) => {
+    expect((await claimsOf(claims)).user_name).toBe(user_name);
+  });
+
+  it('reads a name that is no text of Unicode', async () => {
+    const text = JSON.stringify(claims({ name: 'X' })).replace('"X"', '"Ada \\ud800"');
+    expect(await verify(signedToken(keys.rs256, text))).toMatchObject({ user_name: 'Ada \uFFFD' });
   });
 
   it('accepts a token without kid when the issuer has one key', async () => {
