@@ -11,7 +11,7 @@ import { createCheckpoints, startStreamSource } from './dynamodb/stream-source.t
 import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
-import { accounts, deviceAccount, operatorAccount } from './issuer/accounts.ts';
+import { accounts, deviceAccount, operatorAccount, projectAccounts } from './issuer/accounts.ts';
 import { createIssuer, type Issuer } from './issuer/issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
 import { createLocalPaths, localPrefix } from './local-paths.ts';
@@ -90,7 +90,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const issuer = await createIssuer({
     url: front.url + issuerPath,
     audience,
-    accounts: [...accounts, deviceAccount, operatorAccount],
+    accounts: [...accounts, ...projectAccounts, deviceAccount, operatorAccount],
     ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 

@@ -19,7 +19,7 @@ export interface Settings {
 
 export const usage = `Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR] [--deliver-webhooks]
 
-Runs the whole service on this machine, with demo data of two accounts.
+Runs the whole service on this machine, with demo data of two accounts and of a project.
 
   --batches N          batches of the first account (40)
   --jobs-per-batch M   jobs of a batch, on average (4)

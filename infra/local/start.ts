@@ -14,7 +14,7 @@ import { openDataFolder } from './folder/data-folder.ts';
 import { lockFolder } from './folder/folder-lock.ts';
 import { startFrontServer } from './front-server.ts';
 import { describeStack, greeting } from './greeting.ts';
-import { type Account, accounts, deviceAccount, operatorAccount } from './issuer/accounts.ts';
+import { type Account, accounts, deviceAccount, operatorAccount, projectAccounts } from './issuer/accounts.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
 import { readSettings, type Settings, usage } from './settings.ts';
 
@@ -75,7 +75,7 @@ async function start(settings: Settings) {
   ]);
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
-  const users = await Promise.all(accounts.map(withToken));
+  const users = await Promise.all([...accounts, ...projectAccounts].map(withToken));
   const description = describeStack(stack, {
     users,
     device: await withToken(deviceAccount),

@@ -1,7 +1,7 @@
 import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../../functions/schemas/values.ts';
 import { userResultsPrefix } from '../../../functions/values/results-key.ts';
 import type { DemoDataSize } from '../folder/data-folder.ts';
-import { type Account, accounts } from '../issuer/accounts.ts';
+import { type Account, accounts, projectAccounts } from '../issuer/accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
 
 /** One account's data: events in the order to send them, and the results that they refer to. */
@@ -63,13 +63,20 @@ const failures = [
 ];
 
 /**
- * Makes the data of both accounts. It is the same for the same size and day. Everything happened in
- * the half year before `now` (milliseconds since 1970), and before the midnight that `now` follows.
+ * Makes the data of two accounts, and of a project's admin and member. It is the same
+ * for the same size and day. Everything happened in the half year before `now` (milliseconds since
+ * 1970), and before the midnight that `now` follows.
  */
 export function demoData(size: DemoDataSize, now: number): readonly DemoData[] {
   const [first, second] = accounts;
-  const smaller = { ...size, batches: Math.ceil(size.batches / 10) };
-  return [accountData(first, size, now), accountData(second, smaller, now)];
+  const part = (divisor: number) => ({ ...size, batches: Math.ceil(size.batches / divisor) });
+  const [admin, member] = projectAccounts;
+  return [
+    accountData(first, size, now),
+    accountData(second, part(10), now),
+    accountData(admin, part(5), now),
+    accountData(member, part(5), now),
+  ];
 }
 
 function accountData(account: Account, size: DemoDataSize, now: number): DemoData {
@@ -80,7 +87,10 @@ function accountData(account: Account, size: DemoDataSize, now: number): DemoDat
     random,
     size,
     latest: now - (now % (24 * 60 * minute)) - 60 * minute,
-    projects: Array.from({ length: isFirst ? 4 : 2 }, () => random.uuid()),
+    projects:
+      account.project === undefined
+        ? Array.from({ length: isFirst ? 4 : 2 }, () => random.uuid())
+        : [account.project.id],
     largest: isFirst ? Math.floor(size.batches / 3) : -1,
     batchIds: [],
     events: [],

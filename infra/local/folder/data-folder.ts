@@ -10,7 +10,7 @@ const format = 2;
 
 /** How much demo data to make. */
 export interface DemoDataSize {
-  /** Of the first account; the second has a tenth of them. */
+  /** Of the first account. The second has a tenth of them, two people of a project a fifth each. */
   readonly batches: number;
   /** On average; one batch has 300, few of them done. */
   readonly jobsPerBatch: number;

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
 import { decodeComponent, readBody, splitTarget } from '../service/http-server.ts';
 import { Refusal } from '../service/refusal.ts';
@@ -45,9 +53,8 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
   const publicKeys = { keys: [{ kty: key.kty, n: key.n, e: key.e, kid, use: 'sig', alg: 'RS256' }] };
   const sign = signer(url, kid, await importJWK(key, 'RS256'));
   const tokens: Tokens = {
-    access: (account, seconds) => sign(account, seconds, { audience, claims: { scope: scopeOf(account) } }),
-    identity: (account, seconds, clientId) =>
-      sign(account, seconds, { audience: clientId, claims: { preferred_username: account.username } }),
+    access: (account, seconds) => sign(account, seconds, { audience, claims: accessClaims(account) }),
+    identity: (account, seconds, clientId) => sign(account, seconds, { audience: clientId, claims: namesOf(account) }),
   };
   const signInPage = createSignInPage((username, password) => findAccount(accounts, username, password));
   const metadata = metadataOf(url);
@@ -70,7 +77,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
 type Sign = (
   account: Account,
   seconds: number,
-  about: { readonly audience: string; readonly claims: Record<string, string> },
+  about: { readonly audience: string; readonly claims: JWTPayload },
 ) => Promise<string>;
 
 function signer(url: string, kid: string, privateKey: Parameters<SignJWT['sign']>[0]): Sign {
@@ -169,6 +176,16 @@ async function grantTokens(
 }
 
 const scopeOf = ({ scope = 'openid profile email' }: Account) => scope;
+
+const namesOf = ({ name, username }: Account) => ({
+  ...(name !== undefined && { name }),
+  preferred_username: username,
+});
+
+function accessClaims(account: Account): JWTPayload {
+  const { project } = account;
+  return { scope: scopeOf(account), ...namesOf(account), ...(project !== undefined && { projects: [project] }) };
+}
 
 /** What is asked for (RFC 6749, section 4). Throws Refusal (section 5.2). */
 async function readTokenRequest(request: IncomingMessage): Promise<Record<string, string>> {

@@ -104,7 +104,7 @@ function isLoopback(text: string): boolean {
 function page(redirectUri: string, problem?: string): HttpReply {
   const body = `<main>
 <h1>Sign in</h1>
-<p>The accounts of this local stack: demo, guest and operator. Each has its name as its password.</p>
+<p>The accounts of this local stack: demo and guest; admin, member and viewer of one project; operator. Each has its name as its password.</p>
 ${problem === undefined ? '' : `<p role="alert"><strong>${escapeHtml(problem)}</strong></p>`}
 <form method="post">
 <p><label>Username<br><input name="username" autocomplete="username" required autofocus></label></p>

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accounts, deviceAccount } from '../../../../infra/local/issuer/accounts.ts';
+import { type Account, accounts, deviceAccount, projectAccounts } from '../../../../infra/local/issuer/accounts.ts';
 import { createIssuer, type Issuer, maxTokenSeconds } from '../../../../infra/local/issuer/issuer.ts';
 import { type HttpServer, startHttpServer } from '../../../../infra/local/service/http-server.ts';
 
 const [demo] = accounts;
 const directory = mkdtempSync(join(tmpdir(), 'issuer-'));
 const keyFile = join(directory, 'data/key.json');
-const allAccounts = [...accounts, deviceAccount];
+const allAccounts = [...accounts, ...projectAccounts, deviceAccount];
 const issuerWithKey = () => createIssuer({ url: 'http://issuer', audience: 'api', accounts: allAccounts, keyFile });
 
 let issuer: Issuer;
@@ -42,6 +42,17 @@ describe('tokens', () => {
     expect(payload.exp! - payload.iat!).toBe(60);
     expect(Math.abs(payload.iat! - now)).toBeLessThanOrEqual(2);
     expect(protectedHeader).toMatchObject({ alg: 'RS256', typ: 'JWT', kid: expect.any(String) });
+  });
+
+  it('name the project of an account with its role, and what people call it', async () => {
+    const projectsOf = async (account: Account) => (await verify(await issuer.token(account))).payload;
+    for (const account of projectAccounts) {
+      const { name, username, project } = account;
+      expect(await projectsOf(account)).toMatchObject({ name, preferred_username: username, projects: [project] });
+    }
+    const ofDemo = await projectsOf(demo);
+    expect(ofDemo.preferred_username).toBe('demo');
+    expect(Object.keys(ofDemo)).not.toContain('projects');
   });
 
   it('are valid for a working day by default', async () => {
