@@ -2,10 +2,11 @@
 
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { parseUuid } from '../functions/values/uuid.ts';
 import { SetupProblem } from './commands/setup-problem.ts';
 import { readSettings, type Settings } from './settings.ts';
 import type { CustomDomain } from './stack/custom-domain.ts';
-import type { TokenIssuer } from './stack/identity.ts';
+import { maxProjects, type PoolProject, type TokenIssuer } from './stack/identity.ts';
 import { ServiceStack } from './stack/service-stack.ts';
 import { smallConcurrency, stages } from './stack/stages.ts';
 
@@ -29,6 +30,7 @@ function createStack(settings: Settings) {
   }
   const props = {
     devices: devicesOf(settings),
+    projects: projectsOf(settings),
     tokenIssuer: tokenIssuerOf(settings),
     ...consoleOf(settings),
     domain: domainOf(settings),
@@ -129,6 +131,27 @@ function devicesOf(settings: Settings): readonly string[] | undefined {
     throw refusal(settings, 'devices', 'two device types have the same letters and digits');
   }
   return devices;
+}
+
+function projectsOf(settings: Settings): readonly PoolProject[] {
+  const text = settings.text('projects') ?? '';
+  if (text === '') return [];
+  if (settings.text('issuer') !== undefined) {
+    throw new SetupProblem('Give projects only without issuer, which has groups of its own.');
+  }
+  const projects = text.split(',').map((entry) => {
+    const [, spelling = '', name] = /^(\S+)(?: ([^\p{Cc}]{1,128}))?$/u.exec(entry) ?? [];
+    const id = parseUuid(spelling);
+    if (id === undefined) throw refusal(settings, 'projects', `"${entry}" is not a UUID, a space and a name`);
+    return { id, ...(name !== undefined && { name }) };
+  });
+  if (new Set(projects.map(({ id }) => id)).size < projects.length) {
+    throw refusal(settings, 'projects', 'it names a project twice');
+  }
+  if (projects.length > maxProjects) {
+    throw refusal(settings, 'projects', `it has more than ${maxProjects}; the AWS CLI makes further groups`);
+  }
+  return projects;
 }
 
 function budgetOf(settings: Settings): number | undefined {

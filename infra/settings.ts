@@ -10,6 +10,7 @@ const settingNames = [
   'consoleUrl',
   'consoleClientId',
   'devices',
+  'projects',
   'domain',
   'certificate',
   'webAcl',

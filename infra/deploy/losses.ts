@@ -9,7 +9,7 @@ export const irreplaceable = {
   'AWS::Cognito::UserPool': 'all accounts, and the issuer of all tokens',
   'AWS::Cognito::UserPoolClient': 'an id and a secret that machines or people sign in with',
   'AWS::Cognito::UserPoolDomain': 'the address where machines get their tokens',
-  'AWS::Cognito::UserPoolGroup': 'who the operators are',
+  'AWS::Cognito::UserPoolGroup': 'who the operators are, or who has a role in a project',
   'AWS::Cognito::UserPoolResourceServer': 'the scopes of machines',
   'AWS::ApiGateway::RestApi': "the API's address",
   'AWS::ApiGateway::DomainName': "the API's own domain",

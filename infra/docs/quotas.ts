@@ -2,8 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { derivedUuid } from '../../functions/values/uuid.ts';
 import { assembliesWithoutBundles } from '../local/template/synthesize.ts';
 import { stackConcurrency } from '../smoke/stack-concurrency.ts';
+import { maxProjects } from '../stack/identity.ts';
 import { markdownTable } from './performance.ts';
 
 /** A template, as far as it is measured. */
@@ -405,6 +407,7 @@ export const largestContext = {
   monthlyBudget: '50',
   resultsDays: '365',
   devices: 'FRESNEL,EMU_MPS,EMU_FREE,EMU_TN',
+  projects: Array.from({ length: maxProjects }, (_, at) => `${derivedUuid(at)} Project ${at}`).join(),
 };
 
 /** Two digits of large numbers: a word more in an alarm's text must not change the page. */

@@ -12,6 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { operatorsGroup } from '../../functions/identity/operator-scope.ts';
+import { projectRoleNames } from '../../functions/project-roles.ts';
 import type { StageSettings } from './stages.ts';
 
 /**
@@ -24,10 +25,20 @@ export interface TokenIssuer {
   readonly jwksUri: string;
 }
 
+/** A project with a group in the pool for each of its roles. */
+export interface PoolProject {
+  readonly id: string;
+  readonly name?: string;
+}
+
+/** Each takes three of the stack's resources. */
+export const maxProjects = 10;
+
 interface IdentityProps {
   readonly settings: StageSettings;
   /** The types of devices, or `*` for any, each with a client of its own. */
   readonly devices: readonly string[];
+  readonly projects: readonly PoolProject[];
   /** Where people open the console; undefined: it has no sign-in. */
   readonly consoleUrl?: string | undefined;
 }
@@ -62,9 +73,10 @@ export class Identity extends Construct {
   /** Undefined where the console's address is not known. */
   readonly console: ConsoleSignIn | undefined;
 
-  constructor(scope: Construct, id: string, { settings, devices, consoleUrl }: IdentityProps) {
+  constructor(scope: Construct, id: string, { settings, devices, projects, consoleUrl }: IdentityProps) {
     super(scope, id);
     this.userPool = createUserPool(this, settings);
+    for (const project of projects) addRoles(this.userPool, project);
     this.client = this.userPool.addClient('Client', {
       generateSecret: false,
       disableOAuth: true,
@@ -161,6 +173,16 @@ export class Identity extends Construct {
     return this.userPool.addDomain('Domain', {
       cognitoDomain: { domainPrefix },
       ...(hasPages && { managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN }),
+    });
+  }
+}
+
+/** Access tokens name these groups, too: that is how the authorizer learns of roles. */
+function addRoles(userPool: UserPool, { id, name = id }: PoolProject) {
+  for (const role of projectRoleNames) {
+    userPool.addGroup(`Project-${id}-${role}`, {
+      groupName: `project:${id}:${role}`,
+      description: `Role ${role} in the project ${name}.`,
     });
   }
 }

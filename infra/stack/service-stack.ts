@@ -4,7 +4,7 @@ import { Api } from './api.ts';
 import { createBudget } from './budget.ts';
 import { Consumers } from './consumers.ts';
 import type { CustomDomain } from './custom-domain.ts';
-import { Identity, type TokenIssuer } from './identity.ts';
+import { Identity, type PoolProject, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
 import { Producers } from './producers.ts';
 import { Queues } from './queues.ts';
@@ -27,6 +27,8 @@ interface ServiceStackProps extends StackProps {
    * own user pool.
    */
   readonly devices?: readonly string[] | undefined;
+  /** Projects whose roles are groups of the stack's own user pool. */
+  readonly projects?: readonly PoolProject[] | undefined;
   readonly domain?: CustomDomain | undefined;
   readonly webAcl?: string | undefined;
   readonly alarmEmail?: string | undefined;
@@ -38,12 +40,12 @@ interface ServiceStackProps extends StackProps {
 
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
-    const { settings, devices = ['*'], domain, webAcl } = props;
+    const { settings, devices = ['*'], projects = [], domain, webAcl } = props;
     super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
     const storage = new Storage(this, 'Storage', settings, props.restoredTables);
     const identity =
       props.tokenIssuer === undefined
-        ? new Identity(this, 'Identity', { settings, devices, consoleUrl: props.consoleUrl })
+        ? new Identity(this, 'Identity', { settings, devices, projects, consoleUrl: props.consoleUrl })
         : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');

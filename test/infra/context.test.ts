@@ -6,6 +6,7 @@ import cdk from '../../cdk.json' with { type: 'json' };
 import { queues } from '../../functions/queues.ts';
 import { type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
+import { derivedUuid } from '../../functions/values/uuid.ts';
 import { stackConcurrency } from '../../infra/smoke/stack-concurrency.ts';
 import { contexts, issuer, jwksUri, restored } from '../support/contexts.ts';
 import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
@@ -325,6 +326,28 @@ describe('-c concurrency', () => {
   });
 });
 
+describe('-c projects', () => {
+  const groupsOf = ({ ofType }: Synthesis) =>
+    ofType('AWS::Cognito::UserPoolGroup').map(({ properties }) => [properties.GroupName, properties.Description]);
+
+  it('gives the pool a group for each role in each project, as the authorizer reads them', () => {
+    const [id, other] = ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', 'b0000000-0000-0000-0000-00000000000b'];
+    const groups = groupsOf(devices);
+    expect(groups.slice(1)).toEqual([
+      [`project:${id}:viewer`, 'Role viewer in the project Rydberg atoms.'],
+      [`project:${id}:member`, 'Role member in the project Rydberg atoms.'],
+      [`project:${id}:admin`, 'Role admin in the project Rydberg atoms.'],
+      ...['viewer', 'member', 'admin'].map((role) => [
+        `project:${other}:${role}`,
+        `Role ${role} in the project ${other}.`,
+      ]),
+    ]);
+    // What Cognito takes as the name of a group.
+    for (const [name] of groups) expect(name).toMatch(/^[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u);
+    expect(groupsOf(dev)).toEqual([['operators', 'Operators of the service.']]);
+  });
+});
+
 describe('-c resultsDays', () => {
   it('lets the bucket delete results, and links know when', () => {
     const rules = (of: Synthesis) =>
@@ -380,6 +403,8 @@ describe('-c monthlyBudget', () => {
 });
 
 describe('a context that makes no sense', () => {
+  const one = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+  const eleven = Array.from({ length: 11 }, (_, at) => derivedUuid(at)).join();
   const incomplete = 'Give issuer and audience together, and jwksUri only with them.';
   const refused: readonly (readonly [context: Readonly<Record<string, unknown>>, message: string])[] = [
     [{ stage: 'staging' }, '-c stage=staging: the stages are dev and prod.'],
@@ -416,6 +441,15 @@ describe('a context that makes no sense', () => {
     ],
     [{ devices: 'FRESNEL,' }, '-c devices=FRESNEL,: no scope can name the device type "".'],
     [{ devices: 'a b' }, '-c devices=a b: no scope can name the device type "a b".'],
+    [{ projects: 'lab' }, '-c projects=lab: "lab" is not a UUID, a space and a name.'],
+    [{ projects: `${one},` }, `-c projects=${one},: "" is not a UUID, a space and a name.`],
+    [{ projects: `${one} ` }, `-c projects=${one} : "${one} " is not a UUID, a space and a name.`],
+    [
+      { projects: `${one} A,${one.toUpperCase()} B` },
+      `-c projects=${one} A,${one.toUpperCase()} B: it names a project twice.`,
+    ],
+    [{ projects: eleven }, `-c projects=${eleven}: it has more than 10; the AWS CLI makes further groups.`],
+    [{ issuer, audience: 'quantum', projects: one }, 'Give projects only without issuer, which has groups of its own.'],
     [{ devices: 'a/b' }, '-c devices=a/b: no scope can name the device type "a/b".'],
     ...['A_B,AB', 'A,A'].map(
       (devices) => [{ devices }, `-c devices=${devices}: two device types have the same letters and digits.`] as const,

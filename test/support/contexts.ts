@@ -25,6 +25,7 @@ export const contexts = {
     deletionProtection: 'false',
     resultsDays: '30',
     devices: 'FRESNEL,EMU_MPS',
+    projects: '5D6A3F0E6F2B4C0E9A516D3C6F6F1F2A Rydberg atoms,b0000000-0000-0000-0000-00000000000b',
     concurrency: 'small',
   },
   withoutDevices: { devices: '' },
