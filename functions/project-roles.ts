@@ -16,4 +16,20 @@ export const projectRoles = {
 
 export type ProjectRole = keyof typeof projectRoles;
 
+/**
+ * What answers say that their reader may do with a batch or job: read it, run it again, cancel and
+ * close it, and change or erase it in any other way.
+ */
+export const rowRights = ['read', 'repeat', 'end', 'change'] as const;
+
+export type RowRight = (typeof rowRights)[number];
+
+/**
+ * What they may do in a project: read the rows of others, create batches, and what administrators
+ * do (RoleRules).
+ */
+export const projectRights = ['read', 'submit', 'administer'] as const;
+
+export type ProjectRight = (typeof projectRights)[number];
+
 export const projectRoleNames = Object.keys(projectRoles) as [ProjectRole, ...ProjectRole[]];

@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { projectRoleNames, projectRoles } from '../project-roles.ts';
+import { projectRights, projectRoleNames, projectRoles } from '../project-roles.ts';
 import { Count, NullableText, QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
@@ -29,6 +29,7 @@ export const Project = z
     name: z.string(),
     role: z.nullable(ProjectRole),
     members: z.exactOptional(z.array(ProjectMember)),
+    rights: z.array(z.enum(projectRights).register(z.globalRegistry, { id: 'ProjectRight' })),
   })
   .register(z.globalRegistry, {
     id: 'ProducedProjectResponse',
@@ -37,6 +38,8 @@ export const Project = z
       name: 'Its name.',
       role: 'The caller’s role there; null where the token gives none.',
       members: 'Who has batches in it, by user id; only for callers with a role.',
+      rights:
+        'What the caller may do there: `read` the batches of others, `submit` batches, `administer` (end the work of others; read usage, limits and audit trail).',
     },
   });
 export type Project = z.infer<typeof Project>;

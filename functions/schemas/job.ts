@@ -10,6 +10,8 @@ import {
   NullableText,
   NullableTimestamp,
   NullableUuid,
+  RowRights,
+  rightsText,
   Timestamp,
   Uuid,
 } from './values.ts';
@@ -137,13 +139,14 @@ export const CanceledJobs = z
     fields: { jobs: 'The canceled jobs.', errors: 'Why the others were not canceled, by id.' },
   });
 
-/** A job with the sequence that it has of its own. */
-export const JobWithSequence = z
-  .strictObject({ ...Job.shape, sequence: z.nullable(z.string()) })
+/** A job with the sequence that it has of its own, and with what its reader may do. */
+export const ReadJob = z
+  .strictObject({ ...Job.shape, sequence: z.nullable(z.string()), rights: RowRights })
   .register(z.globalRegistry, {
     id: 'ProducedJobResponseV2',
-    fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.' },
+    fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.', rights: rightsText },
   });
+export type ReadJob = z.infer<typeof ReadJob>;
 
 /** What a client that waits for a job asks for again and again. */
 export const JobProgress = z

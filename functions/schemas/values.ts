@@ -1,6 +1,7 @@
 /** Values that several schemas share, in the form in which they are stored and answered. */
 
 import * as z from 'zod/mini';
+import { rowRights } from '../project-roles.ts';
 import { batchStatusNames, jobStatusNames } from '../statuses.ts';
 
 /** Canonical UUID: lower case with hyphens, any variant and version. */
@@ -43,6 +44,12 @@ export function lowerPriority(most: QueuePriority, wanted: QueuePriority | null)
 /** In their sort order. */
 export const JobStatus = z.enum(jobStatusNames).register(z.globalRegistry, { id: 'JobStatus' });
 export type JobStatus = z.infer<typeof JobStatus>;
+
+/** What the reader of a batch or job may do with it. */
+export const RowRights = z.array(z.enum(rowRights).register(z.globalRegistry, { id: 'RowRight' }));
+
+export const rightsText =
+  'What the caller may do with it: `read`, `repeat` (run it again), `end` (cancel and close it), `change` (anything else).';
 
 /** Where a job came from. */
 export const JobOrigin = z.enum(['CLIENT', 'AZURE', 'OVH', 'UNKNOWN']).register(z.globalRegistry, { id: 'JobOrigin' });

@@ -110,7 +110,7 @@ describe('POST /api/v1/batches', () => {
       { runs: 5, creation_order: 2, batch_id: data.id, project_id },
     ]);
     const { data: shown } = await ask('getBatch', { userId: user, path: { batch_id: data.id } });
-    const { job_ids, ...rest } = shown;
+    const { job_ids, rights, ...rest } = shown;
     expect(rest).toEqual(data);
     expect(job_ids).toEqual(idsOf(jobs));
     expect((await ask('getJob', { userId: user, path: { job_id: jobs[2].id } })).data.sequence).toBe(own);

@@ -33,10 +33,11 @@ describe('GET /api/v1/projects', () => {
     const user = newUser();
     expect(await projectsOf(user)).toEqual([]);
     await createBatches(user, [newBatch(1), newBatch(2), newBatch(4)]);
-    const own = [uuid('c', 1), uuid('c', 2)].map((id) => ({ id, name: id, role: null }));
+    const unbound = { role: null, rights: ['submit'] };
+    const own = [uuid('c', 1), uuid('c', 2)].map((id) => ({ id, name: id, ...unbound }));
     expect(await projectsOf(user)).toEqual(own);
     const named = [{ id: uuid('c', 7), name: 'Mine' }];
-    expect(await projectsOf(user, { projects: JSON.stringify(named) })).toEqual([{ ...named[0], role: null }]);
+    expect(await projectsOf(user, { projects: JSON.stringify(named) })).toEqual([{ ...named[0], ...unbound }]);
     expect(await projectsOf(user, { projects: '[]' })).toEqual([]);
     expect(await projectsOf(newUser())).toEqual([]);
   });
@@ -50,8 +51,9 @@ describe('GET /api/v1/projects', () => {
     const member = (user_id: string, user_name: string | null, batches_count: number) => ({
       ...{ user_id, user_name, batches_count },
     });
-    const shown = (id: string, role: string | null, members?: object[]) => ({
-      ...{ id, name: `name of ${id}`, role },
+    const rights = { viewer: ['read'], member: ['read', 'submit'], admin: ['read', 'submit', 'administer'] };
+    const shown = (id: string, role: keyof typeof rights | null, members?: object[]) => ({
+      ...{ id, name: `name of ${id}`, role, rights: role === null ? ['submit'] : rights[role] },
       ...(members && { members }),
     });
     const ofLab = [member(ada, 'Ada', 3), member(bob, null, 1)];
@@ -109,5 +111,16 @@ describe('GET /api/v1/projects', () => {
     const Key = { user_id: user, key: 'b#head' };
     await changeItem(client, names.Columns, { Key, attributes: { format: undefined } });
     expect(await countsOf()).toEqual([Array(201).fill(null), [null]]);
+  });
+
+  it('says what the caller may do in each project, by the role in the token', async () => {
+    const roles = [undefined, 'viewer', 'member', 'admin'];
+    const projects = JSON.stringify(roles.map((role, at) => ({ id: uuid('c', at), name: `P${at}`, role })));
+    expect(await projectsOf(`auth0|${randomUUID()}`, { projects })).toMatchObject([
+      { name: 'P0', rights: ['submit'] },
+      { name: 'P1', rights: ['read'] },
+      { name: 'P2', rights: ['read', 'submit'] },
+      { name: 'P3', rights: ['read', 'submit', 'administer'] },
+    ]);
   });
 });

@@ -73,6 +73,30 @@ describe('GET /api/v2/batches/{batch_id}', () => {
   });
 });
 
+describe('the rights of a batch and of a job', () => {
+  it('are all that owners may do, as far as their token lets them submit to the project', async () => {
+    const rightsFor = async (projects?: object[]) => {
+      const claims = projects === undefined ? {} : { projects: JSON.stringify(projects) };
+      const [batch, job] = await Promise.all([
+        askAs('getBatch', { path: { batch_id: small }, claims }),
+        askAs('getJob', { path: { job_id: done }, claims }),
+      ]);
+      expect(job.data.rights).toEqual(batch.data.rights);
+      return batch.data.rights;
+    };
+    const { project_id: id } = (await askAs('getBatch', { path: { batch_id: small } })).data;
+    const [all, without] = [
+      ['read', 'repeat', 'end', 'change'],
+      ['read', 'end', 'change'],
+    ];
+    expect(await rightsFor()).toEqual(all);
+    expect(await rightsFor([{ id, name: 'Mine' }])).toEqual(all);
+    expect(await rightsFor([{ id, name: 'Mine', role: 'member' }])).toEqual(all);
+    expect(await rightsFor([{ id, name: 'Mine', role: 'viewer' }])).toEqual(without);
+    expect(await rightsFor([])).toEqual(without);
+  });
+});
+
 describe('the status of a batch and of a job', () => {
   it('is little more than the status', async () => {
     const jobs_count_per_status = { PENDING: 2, RUNNING: 0, DONE: 1, ERROR: 0, CANCELED: 0, CANCELING: 0 };

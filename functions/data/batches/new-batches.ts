@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { deviceModes } from '../../device-modes.ts';
 import { Forbidden, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
-import { projectRoles } from '../../project-roles.ts';
 import type { BatchDetails, BatchWithJobs } from '../../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schemas/batch-request.ts';
 import type { Claims } from '../../schemas/claims.ts';
@@ -23,6 +22,7 @@ import {
   requestCreation,
 } from '../lifecycle/request-creation.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
+import { rightsIn } from '../projects/rights.ts';
 import { openRules } from '../queue/device-rules.ts';
 import { batchOf } from '../rows/batches.ts';
 import { getDevice, listDevices } from '../rows/devices.ts';
@@ -190,12 +190,12 @@ export async function planJobs(
 }
 
 /** Throws Forbidden when the token names projects, but not this one, or as one to read only. */
-export function requireProject({ projects }: Claims, projectId: string): void {
-  const project = projects?.find(({ id }) => id === projectId);
-  if (projects !== undefined && project === undefined)
-    throw new Forbidden('project_not_allowed', 'The token does not name this project.');
-  if (project?.role === undefined || projectRoles[project.role].submits) return;
-  throw new Forbidden('project_not_allowed', `A ${project.role} of the project may not submit to it.`);
+export function requireProject(claims: Claims, projectId: string): void {
+  if (rightsIn(claims, projectId).includes('submit')) return;
+  const role = claims.projects?.find(({ id }) => id === projectId)?.role;
+  const why =
+    role === undefined ? 'The token does not name this project.' : `A ${role} of the project may not submit to it.`;
+  throw new Forbidden('project_not_allowed', why);
 }
 
 /**

@@ -9,6 +9,7 @@ import { readDictionaries } from '../lists/read-dictionaries.ts';
 import { readList } from '../lists/reader.ts';
 import { readableProjects } from '../projects/access.ts';
 import { type Contributor, listContributors } from '../projects/contributors.ts';
+import { rightsIn } from '../projects/rights.ts';
 
 type ProjectsDb = Db<'Columns' | 'Contributors'>;
 
@@ -42,7 +43,8 @@ export async function listProjects(db: ProjectsDb, userId: string, claims: Claim
   };
   return projects.map(({ id, name }) => {
     const role = roleIn(claims, id) ?? null;
-    return { id, name, role, ...(role !== null && { members: (byProject.get(id) ?? []).map(memberOf) }) };
+    const members = role === null ? {} : { members: (byProject.get(id) ?? []).map(memberOf) };
+    return { id, name, role, rights: rightsIn(claims, id), ...members };
   });
 }
 

@@ -1,4 +1,5 @@
 import { asOwner } from '../../data/projects/access.ts';
+import { rightsTo } from '../../data/projects/rights.ts';
 import { getJob } from '../../data/rows/jobs.ts';
 import { getSequence } from '../../data/rows/sequences.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -11,5 +12,5 @@ export const handler = endpoint(routes.getJob, operation, async ({ db, path: { j
     const [job, sequence] = await Promise.all([getJob(db, owner, id), getSequence(db, owner, id)]);
     return job && { ...job, sequence };
   });
-  return success(shown);
+  return success({ ...shown, rights: rightsTo(caller, shown) });
 });
