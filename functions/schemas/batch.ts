@@ -192,27 +192,29 @@ export const ListedBatch = z
 const sequenceText = 'The sequence of its jobs; null if each has its own.';
 const shownJobs = 'All its jobs, in creation order; absent if there are more than 100, or they exceed one answer.';
 
-/** A batch with what belongs to it, and with what its reader may do. */
-export const ReadBatch = z
+const detailFields = {
+  ...fields,
+  sequence_builder: sequenceText,
+  job_ids: 'Ids of all its jobs, in creation order.',
+  jobs: shownJobs,
+};
+
+/** A batch with what belongs to it. */
+export const BatchDetails = z
   .strictObject({
     ...Batch.shape,
     sequence_builder: z.nullable(z.string()),
     job_ids: z.array(Uuid),
     jobs: z.exactOptional(z.array(Job)),
-    rights: RowRights,
   })
-  .register(z.globalRegistry, {
-    id: 'ProducedBatchDetailsResponse',
-    fields: {
-      ...fields,
-      sequence_builder: sequenceText,
-      job_ids: 'Ids of all its jobs, in creation order.',
-      jobs: shownJobs,
-      rights: rightsText,
-    },
-  });
+  .register(z.globalRegistry, { id: 'ProducedBatchDetailsResponse', fields: detailFields });
+export type BatchDetails = z.infer<typeof BatchDetails>;
+
+/** The same, with what its reader may do. */
+export const ReadBatch = z
+  .strictObject({ ...BatchDetails.shape, rights: RowRights })
+  .register(z.globalRegistry, { id: 'ProducedReadBatchResponse', fields: { ...detailFields, rights: rightsText } });
 export type ReadBatch = z.infer<typeof ReadBatch>;
-export type BatchDetails = Omit<ReadBatch, 'rights'>;
 
 /** A batch as the answer to a call that adds to it. */
 export const BatchWithJobs = z
