@@ -22,6 +22,7 @@ import { DevicesView } from './views/devices-view.tsx';
 import { JobView } from './views/job-view.tsx';
 import { NewBatchView } from './views/new-batch-view.tsx';
 import { OperateView } from './views/operate-view.tsx';
+import { ProjectsView } from './views/projects-view.tsx';
 import { UsageView } from './views/usage-view.tsx';
 
 /** By the first part of the address. What a view shows depends on the rest of it. */
@@ -32,6 +33,7 @@ const views: Readonly<
   batch: { View: BatchView },
   job: { View: JobView },
   new: { View: NewBatchView, title: texts.views.newBatch },
+  projects: { View: ProjectsView, title: texts.views.projects },
   devices: { View: DevicesView, title: texts.views.devices },
   usage: { View: UsageView, title: texts.views.usage },
   operate: { View: OperateView, title: texts.views.operate, operators: true },

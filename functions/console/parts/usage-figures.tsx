@@ -3,7 +3,7 @@ import type { UsageGroup, UsageReport } from '../../schemas/usage.ts';
 import type { Api, Query } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
-import { download, Empty, Failure, Id, Shown } from '../ui/basics.tsx';
+import { download, Empty, Failure, Id, type Named, Person, Shown } from '../ui/basics.tsx';
 import { AddressForm } from '../ui/form.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
@@ -12,22 +12,38 @@ import { jobsByPeriod } from './usage-periods.ts';
 
 const { usage: words } = texts;
 
-type Row = UsageReport['rows'][number];
+type Row = Named<UsageReport['rows'][number]>;
 
 /** More rows than a person reads: the file has them all. */
 const maxRows = 500;
 
 /** What rows are split by where the address does not say. */
-const defaultGroups = { own: ['device_type'], all: ['user_id'] };
+const defaultGroups = { own: ['device_type'], all: ['user_id'], project: ['user_id'] };
+
+/** What rows may be split by. */
+const groupsOf = {
+  own: ['project_id', 'device_type'],
+  all: ['project_id', 'user_id', 'device_type'],
+  project: ['user_id', 'device_type'],
+} as const;
+
+type Scope = keyof typeof groupsOf;
+
+interface Props {
+  /** Whose: the person's own, everyone's, or that of a project. */
+  readonly scope: Scope;
+  readonly projectId?: string;
+}
 
 /** Usage by day or month and by what the address asks for, as bars and figures. */
-export function UsageFigures({ scope }: { readonly scope: 'own' | 'all' }) {
+export function UsageFigures({ scope, projectId }: Props) {
   const { path, query: parameters } = useAddress();
   const groups = parameters.has('group_by') ? parameters.getAll('group_by') : defaultGroups[scope];
   const query: Query = {
     ...Object.fromEntries(parameters),
     group_by: groups.filter((each) => each !== 'none'),
     ...(scope === 'all' && !parameters.has('user_id') && { scope: 'all' }),
+    ...(projectId !== undefined && { project_id: projectId }),
   };
   const loaded = useCall<UsageReport>('/api/v1/usage', { query });
   const save = useAction(async (api: Api) => {
@@ -70,12 +86,10 @@ interface FormProps {
   readonly path: readonly string[];
   readonly parameters: URLSearchParams;
   readonly groups: readonly string[];
-  readonly scope: 'own' | 'all';
+  readonly scope: Scope;
 }
 
 function UsageForm({ path, parameters, groups, scope }: FormProps) {
-  const shown =
-    scope === 'all' ? (['project_id', 'user_id', 'device_type'] as const) : (['project_id', 'device_type'] as const);
   const apply = (form: HTMLFormElement) => {
     const data = new FormData(form);
     const group_by = data.getAll('group_by').map(String);
@@ -105,7 +119,7 @@ function UsageForm({ path, parameters, groups, scope }: FormProps) {
       )}
       <fieldset class="full actions">
         <legend>{words.form.by}</legend>
-        {shown.map((name) => (
+        {groupsOf[scope].map((name) => (
           <label key={name}>
             <input type="checkbox" name="group_by" value={name} checked={groups.includes(name)} />
             {words.columns[name]}
@@ -159,6 +173,7 @@ function columnsOf(groups: readonly UsageGroup[]): readonly Column<UsageReport['
     ...groups.map((name): Column<Partial<Row>> => {
       const cell = (row: Partial<Row>) => {
         const text = row[name] ?? '';
+        if (name === 'user_id') return <Person id={text} name={row.user_name} />;
         return name === 'device_type' ? <bdi>{text}</bdi> : <Id id={text} />;
       };
       return [words.columns[name], cell, name === 'device_type' ? 'text' : undefined];

@@ -39,6 +39,29 @@ export function Id({ id, link }: { readonly id: string; readonly link?: string }
   );
 }
 
+/** What operators and fellows are shown of someone's: it has their name where that is known. */
+export type Named<Row> = Row & { readonly user_name?: string | null };
+
+/** Someone: by name, and by id where no name is known. The id can be copied. */
+export function Person({
+  id,
+  name,
+  link,
+}: {
+  readonly id: string;
+  readonly name: string | null | undefined;
+  readonly link?: string;
+}) {
+  if (name === null || name === undefined) return <Id id={id} {...(link !== undefined && { link })} />;
+  const shown = <bdi>{name}</bdi>;
+  return (
+    <span title={id}>
+      {link === undefined ? shown : <a href={link}>{shown}</a>}
+      <Copy text={id} />
+    </span>
+  );
+}
+
 function Copy({ text }: { readonly text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {

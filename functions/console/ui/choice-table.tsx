@@ -64,7 +64,7 @@ function newChoice(ids: Iterable<string> = []): { readonly chosen: ReadonlySet<s
   return { chosen: new Set(ids), attempt: crypto.randomUUID() };
 }
 
-/** A table whose rows can be chosen, for acts on all of them; what failed is listed. */
+/** A table whose rows can be chosen, if there are acts on all of them; what failed is listed. */
 export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Row>) {
   const { label, words, columns, rows, sorting, acts, reload } = props;
   const [{ chosen, attempt }, setChoice] = useState(newChoice);
@@ -119,7 +119,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
         rows={rows}
         keyOf={({ id }) => id}
         sorting={sorting}
-        choice={{ head, cell }}
+        {...(acts.length > 0 && { choice: { head, cell } })}
       />
     </>
   );

@@ -2,12 +2,14 @@
 
 import type { DeviceModeName } from '../../device-modes.ts';
 import type { LimitName } from '../../limits.ts';
+import type { ProjectRight } from '../../project-roles.ts';
 
 export const texts = {
   title: 'Quantum Batch Console',
   views: {
     batches: 'Batches',
     newBatch: 'New batch',
+    projects: 'Projects',
     devices: 'Devices',
     usage: 'Usage and limits',
     operate: 'Operate',
@@ -36,6 +38,41 @@ export const texts = {
     skip: 'Skip to the content',
     menu: 'Views',
     reason: 'Reason',
+  },
+  scope: {
+    label: 'Whose batches',
+    own: 'Mine',
+    all: 'All my projects',
+    none: 'Nobody has a batch here yet.',
+    cancel: 'Batches of others may be among them. You cancel those as well where you administer the project.',
+  },
+  projects: {
+    none: 'Your sign-in names no project, and you have no batches yet.',
+    unknown: 'You have no project of this id.',
+    back: 'All projects',
+    batches: 'Its batches',
+    newBatch: 'New batch in it',
+    columns: { name: 'Project', role: 'Your role', members: 'Members', rights: 'You may' },
+    noRole: 'none',
+    facts: { id: 'Id', role: 'Your role', rights: 'You may' },
+    rights: {
+      read: 'see the work of all',
+      submit: 'submit to it',
+      administer: 'end the work of others, and read usage, limits and acts',
+    } satisfies Record<ProjectRight, string>,
+    noRight: 'nothing but see and end your own batches',
+    members: {
+      title: 'Members',
+      hint: 'Everyone who has a batch in it.',
+      none: 'Nobody has a batch in it yet.',
+      name: 'Member',
+      batches: 'Batches',
+      you: 'you',
+    },
+    limits: 'Limits',
+    noLimits: 'Operators have set none for it.',
+    usage: 'Usage',
+    acts: 'What operators and administrators did',
   },
   batches: {
     filter: 'Filter',
@@ -73,6 +110,7 @@ export const texts = {
       open: 'Open',
       has_errors: 'Has failed jobs',
       project_id: 'Project id',
+      user_id: 'Owner',
       min_jobs: 'At least … jobs',
       max_jobs: 'At most … jobs',
       created_after: 'Created after',
@@ -82,6 +120,7 @@ export const texts = {
     },
     columns: {
       id: 'Batch',
+      user_name: 'Owner',
       created_at: 'Created',
       status: 'Status',
       device_type: 'Device',
@@ -270,6 +309,10 @@ export const texts = {
       settings: 'Settings',
       reason: 'Reason',
     },
+    batch: {
+      recorded: 'The audit trail has that you looked at it.',
+      manyJobs: 'It has too many jobs to show them here.',
+    },
     set: 'Set',
     other: 'A device that has not announced itself',
     queue: {
@@ -354,6 +397,7 @@ export const texts = {
         operator: 'Operator',
         action: 'Action',
         user_id: 'User',
+        project_id: 'Project',
         device_type: 'Device',
       },
       columns: {
@@ -415,6 +459,7 @@ export const texts = {
       created: 'Created',
       started: 'Started',
       ended: 'Ended',
+      owner: 'Owner',
       project: 'Project',
       tags: 'Tags',
       parent: 'Repeats',

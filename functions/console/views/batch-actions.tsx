@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { BatchDetails } from '../../schemas/batch.ts';
+import type { RowRight } from '../../project-roles.ts';
+import type { ReadBatch } from '../../schemas/batch.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
@@ -10,24 +11,24 @@ import { texts } from '../ui/texts.ts';
 const { batch: words } = texts;
 
 interface Props {
-  readonly batch: BatchDetails;
+  readonly batch: ReadBatch;
   readonly reload: () => void;
 }
 
 /** What its dialogs ask. */
 type Question = 'close' | 'cancel' | 'rebatch' | 'tags' | 'erase';
 
-/** What can be done to a batch, as its state allows it. */
+/** What can be done to a batch, as its state and the rights of its reader allow it. */
 export function BatchActions({ batch, reload }: Props) {
   const [question, setQuestion] = useState<Question>();
   const isFinal = finalBatchStatuses.includes(batch.status);
   const isErased = batch.erased_at !== null;
-  const offered: readonly (readonly [Question, boolean])[] = [
-    ['close', batch.open && !isFinal],
-    ['rebatch', !batch.open && !isErased],
-    ['tags', !isErased],
-    ['cancel', !isFinal],
-    ['erase', isFinal && !isErased],
+  const offered: readonly (readonly [Question, RowRight, boolean])[] = [
+    ['close', 'end', batch.open && !isFinal],
+    ['rebatch', 'repeat', !batch.open && !isErased],
+    ['tags', 'change', !isErased],
+    ['cancel', 'end', !isFinal],
+    ['erase', 'change', isFinal && !isErased],
   ];
   const close = () => setQuestion(undefined);
   const done = () => {
@@ -37,8 +38,9 @@ export function BatchActions({ batch, reload }: Props) {
   return (
     <div class="actions">
       {offered.map(
-        ([name, isOffered]) =>
-          isOffered && (
+        ([name, right, isOffered]) =>
+          isOffered &&
+          batch.rights.includes(right) && (
             <button
               key={name}
               type="button"
@@ -59,7 +61,7 @@ export function BatchActions({ batch, reload }: Props) {
 }
 
 interface DialogProps {
-  readonly batch: BatchDetails;
+  readonly batch: ReadBatch;
   readonly close: () => void;
 }
 

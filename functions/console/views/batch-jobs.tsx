@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { BatchDetails } from '../../schemas/batch.ts';
+import type { ReadBatch } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
 import { useCall } from '../client/use-call.ts';
 import { go, linkTo, useListAddress } from '../ui/address.ts';
@@ -13,8 +13,8 @@ import { texts } from '../ui/texts.ts';
 
 const { jobs: words } = texts;
 
-const columns: readonly Column<Job>[] = [
-  [words.columns.id, ({ id }) => <Id id={id} link={linkTo(['job', id])} />],
+/** What is shown of a job besides its id. */
+export const jobColumns: readonly Column<Job>[] = [
   [words.columns.creation_order, (job) => formatCount(job.creation_order), 'number', 'creation_order'],
   [words.columns.status, ({ status }) => <Status status={status} />, undefined, 'status'],
   [words.columns.runs, ({ runs }) => (runs === null ? texts.common.none : formatCount(runs)), 'number', 'runs'],
@@ -23,6 +23,11 @@ const columns: readonly Column<Job>[] = [
   [words.columns.duration, durationOf, 'number'],
   [words.columns.variables, (job) => <bdi>{shortVariables(job)}</bdi>, 'text'],
   [words.columns.errors, ({ errors }) => <bdi>{errors?.join(' · ').slice(0, 200) || texts.common.none}</bdi>, 'text'],
+];
+
+const columns: readonly Column<Job>[] = [
+  [words.columns.id, ({ id }) => <Id id={id} link={linkTo(['job', id])} />],
+  ...jobColumns,
 ];
 
 function durationOf({ start_timestamp: start, end_timestamp: end }: Job): string {
@@ -38,21 +43,22 @@ function shortVariables({ variables }: Job): string {
 }
 
 interface Props {
-  readonly batch: BatchDetails;
+  readonly batch: ReadBatch;
   /** The latest ones: when they change, or all is erased, the page of jobs is read again. */
-  readonly counts: BatchDetails['jobs_count_per_status'];
+  readonly counts: ReadBatch['jobs_count_per_status'];
   /** Reads the batch again. */
   readonly reload: () => void;
 }
 
 /** The jobs of a batch. Filters, order and page are in the address, as the API has them. */
-export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
+export function BatchJobs({ batch: { id, user_id, rights, erased_at }, counts, reload }: Props) {
   const { query, isFiltered, link, sorting, pages } = useListAddress(['batch', id], {
     by: 'creation_order',
     direction: 'ASC',
   });
   const list = useCall<Job[]>('/api/v2/jobs', {
-    query: { ...query, batch_id: id },
+    // Without its owner, the list would have own jobs only.
+    query: { ...query, batch_id: id, user_id },
     keepsAnswer: true,
   });
   const seen = JSON.stringify([counts, erased_at]);
@@ -69,6 +75,12 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
     go(linkTo(['batch', data.id]));
     return {};
   };
+  const acts: readonly Act[] = [
+    ...(rights.includes('repeat')
+      ? [{ label: words.rebatch, question: texts.batch.questions.rebatch, run: rebatch }]
+      : []),
+    ...(rights.includes('end') ? [{ label: words.cancel, isDanger: true, run: cancel }] : []),
+  ];
   return (
     <>
       <h2>{words.title}</h2>
@@ -89,10 +101,7 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
               columns={columns}
               rows={jobs}
               sorting={sorting}
-              acts={[
-                { label: words.rebatch, question: texts.batch.questions.rebatch, run: rebatch },
-                { label: words.cancel, isDanger: true, run: cancel },
-              ]}
+              acts={acts}
               reload={() => {
                 list.reload();
                 reload();

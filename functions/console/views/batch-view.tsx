@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { BatchDetails } from '../../schemas/batch.ts';
+import type { BatchDetails, ReadBatch } from '../../schemas/batch.ts';
 import type { EstimatedStart } from '../../schemas/estimate.ts';
 import type { WebhookAttempt } from '../../schemas/webhook.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
-import { useCall } from '../client/use-call.ts';
+import { useCall, useSigned } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
+import { Owner, ProjectName } from '../parts/owner.tsx';
+import { useProjects } from '../parts/projects.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Facts, Failure, Id, Long, Shown, Status, Time } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -19,8 +21,8 @@ const { batch: words } = texts;
 
 /** What the status call answers. */
 interface Progress {
-  readonly status: BatchDetails['status'];
-  readonly jobs_count_per_status: BatchDetails['jobs_count_per_status'];
+  readonly status: ReadBatch['status'];
+  readonly jobs_count_per_status: ReadBatch['jobs_count_per_status'];
   readonly queue_position: number | null;
   readonly queue_reason: string | null;
   readonly estimated_start: EstimatedStart | null;
@@ -34,7 +36,7 @@ const lookSeconds = 5;
 export function BatchView() {
   const { path } = useAddress();
   const id = path[1] ?? '';
-  const batch = useCall<BatchDetails>(`/api/v2/batches/${encodeURIComponent(id)}`);
+  const batch = useCall<ReadBatch>(`/api/v2/batches/${encodeURIComponent(id)}`);
   const isKnown = batch.answer !== undefined;
   const progress = useCall<Progress>(isKnown ? `/api/v1/batches/${encodeURIComponent(id)}/status` : null, {
     again: ({ data }) => (isFinal((data as Progress).status) ? undefined : lookSeconds),
@@ -71,6 +73,7 @@ export function BatchView() {
             <BatchWebhook
               key={`webhook-${shown.id}`}
               batchId={shown.id}
+              mayTest={shown.rights.includes('change')}
               address={shown.webhook}
               attemptedAt={now?.webhook_attempt?.attempted_at ?? null}
             />
@@ -87,15 +90,22 @@ export function BatchView() {
   );
 }
 
-function isFinal(status: BatchDetails['status']): boolean {
+function isFinal(status: ReadBatch['status']): boolean {
   return finalBatchStatuses.includes(status);
 }
 
-function stateOf({ status, jobs_count_per_status }: BatchDetails): string {
+function stateOf({ status, jobs_count_per_status }: ReadBatch): string {
   return JSON.stringify([status, jobs_count_per_status]);
 }
 
-function BatchFacts({ batch, progress }: { readonly batch: BatchDetails; readonly progress: Progress | undefined }) {
+interface FactsProps {
+  readonly batch: BatchDetails;
+  readonly progress?: Progress | undefined;
+}
+
+export function BatchFacts({ batch, progress }: FactsProps) {
+  const { session } = useSigned();
+  const projects = useProjects();
   const { parent_id, configuration, backend_configuration: backend } = batch;
   const facts: [string, ComponentChildren][] = [
     [words.facts.device, batch.device_type],
@@ -104,8 +114,10 @@ function BatchFacts({ batch, progress }: { readonly batch: BatchDetails; readonl
     [words.facts.created, <Time time={batch.created_at} />],
     [words.facts.started, <Time time={batch.start_datetime} />],
     [words.facts.ended, <Time time={batch.end_datetime} />],
-    [words.facts.project, <Id id={batch.project_id} link={linkTo(['batches'], { project_id: batch.project_id })} />],
+    [words.facts.project, <ProjectName id={batch.project_id} projects={projects} />],
   ];
+  if (batch.user_id !== session.userId)
+    facts.push([words.facts.owner, <Owner id={batch.user_id} of={batch.project_id} projects={projects} />]);
   if (progress !== undefined && !isFinal(progress.status)) facts.push(...waitingFacts(progress));
   if (batch.tags.length > 0) {
     const link = (tag: string) => linkTo(['batches'], { tag });

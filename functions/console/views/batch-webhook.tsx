@@ -13,12 +13,13 @@ const { webhook: words } = texts;
 interface Props {
   readonly batchId: string;
   readonly address: string;
+  readonly mayTest: boolean;
   /** Of the last attempt: when it changes, the calls are read again. */
   readonly attemptedAt: string | null;
 }
 
 /** The last calls of a batch's webhook, and one more on demand. */
-export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
+export function BatchWebhook({ batchId, address, mayTest, attemptedAt }: Props) {
   const [answer, setAnswer] = useState<WebhookDelivery>();
   const path = `/api/v1/batches/${batchId}/webhook`;
   const calls = useCall<{ refusal: string | null; deliveries: readonly WebhookDelivery[] }>(path);
@@ -37,9 +38,11 @@ export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
       <h2>{words.title}</h2>
       <div class="title">
         <bdi>{address}</bdi>
-        <button type="button" disabled={test.isRunning} onClick={() => test.run()}>
-          {words.test}
-        </button>
+        {mayTest && (
+          <button type="button" disabled={test.isRunning} onClick={() => test.run()}>
+            {words.test}
+          </button>
+        )}
       </div>
       <Failure failure={test.failure} />
       <Failure failure={calls.failure} retry={calls.reload} />

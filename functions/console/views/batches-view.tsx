@@ -1,46 +1,35 @@
 import type { ComponentChildren } from 'preact';
 import type { Batch } from '../../schemas/batch.ts';
-import { batchStatusNames, countUnfinished } from '../../statuses.ts';
+import { countUnfinished } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
+import { scopesOf, useProjects } from '../parts/projects.ts';
+import { Scopes } from '../parts/scopes.tsx';
 import { go, linkTo, useListAddress } from '../ui/address.ts';
-import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
+import { Empty, Id, type Named, Person, Shown, Status, Time } from '../ui/basics.tsx';
 import { type Act, ChoiceTable, callForEach } from '../ui/choice-table.tsx';
-import { AddressForm, Options } from '../ui/form.tsx';
-import { formatCount, fromField, toField } from '../ui/format.ts';
+import { formatCount } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
 import { StatusBar } from '../ui/status-bar.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { changes } from './batch-actions.tsx';
+import { BatchFilters } from './batch-filters.tsx';
 
 const { batches: words } = texts;
 
-/** Filters with a field of their own, in the order of the form. The address may have others. */
-const filters = [
-  { name: 'status', options: batchStatusNames },
-  { name: 'device_type' },
-  { name: 'tag' },
-  { name: 'id__starts_with' },
-  { name: 'queue_priority', options: texts.priorities },
-  { name: 'open', options: ['true', 'false'] },
-  { name: 'has_errors', options: ['true', 'false'] },
-  { name: 'project_id' },
-  { name: 'min_jobs', type: 'number' },
-  { name: 'max_jobs', type: 'number' },
-  { name: 'created_after', type: 'datetime-local' },
-  { name: 'created_before', type: 'datetime-local' },
-  { name: 'start_date', type: 'datetime-local' },
-  { name: 'end_date', type: 'datetime-local' },
-] as const satisfies readonly { name: keyof typeof words.filters; options?: readonly string[]; type?: string }[];
-
-const times = new Set<string>(
-  filters.filter((each) => 'type' in each && each.type !== 'number').map(({ name }) => name),
-);
-
-function columnsFor(linkToTag: (tag: string) => string): readonly Column<Batch>[] {
+/** `linkToOwner` where the list has rows of others. */
+function columnsFor(
+  linkToTag: (tag: string) => string,
+  linkToOwner: ((id: string) => string) | undefined,
+): readonly Column<Named<Batch>>[] {
   const { columns } = words;
+  const owner: Column<Named<Batch>> = [
+    columns.user_name,
+    ({ user_id, user_name }) => <Person id={user_id} name={user_name} link={linkToOwner?.(user_id) ?? ''} />,
+  ];
   return [
     [columns.id, ({ id }) => <Id id={id} link={linkTo(['batch', id])} />],
+    ...(linkToOwner === undefined ? [] : [owner]),
     [columns.created_at, (batch) => <Time time={batch.created_at} />, undefined, 'created_at'],
     [columns.status, ({ status }) => <Status status={status} />, undefined, 'status'],
     [columns.device_type, (batch) => batch.device_type, undefined, 'device_type'],
@@ -58,7 +47,6 @@ export function BatchesView() {
   const {
     query,
     filters: filtered,
-    isFiltered,
     link,
     sorting,
     pages,
@@ -66,7 +54,16 @@ export function BatchesView() {
     by: 'created_at',
     direction: 'DESC',
   });
-  const list = useCall<Batch[]>('/api/v1/batches', { query, keepsAnswer: true, again: () => lookSeconds });
+  const projects = useProjects();
+  const { scope: [scope] = [], project_id: [project_id] = [], ...others } = filtered;
+  const scopes = scopesOf(projects, { scope, project_id }, texts.scope);
+  const isFiltered = Object.keys(others).length > 0 || (scope === undefined && project_id !== undefined);
+  const clear = link({
+    ...Object.fromEntries(Object.keys(others).map((name) => [name, undefined])),
+    project_id: scope && project_id,
+  });
+  const hasOthers = scope !== undefined || filtered.user_id !== undefined;
+  const list = useCall<Named<Batch>[]>('/api/v1/batches', { query, keepsAnswer: true, again: () => lookSeconds });
   const counts = useCall<[]>('/api/v1/batches', {
     query: { ...filtered, count_by: 'status' },
     keepsAnswer: true,
@@ -80,32 +77,30 @@ export function BatchesView() {
           {texts.views.newBatch}
         </a>
       </div>
+      <Scopes scopes={scopes} link={link} />
       <StatusBar counts={counts.answer?.pagination?.counts ?? {}} linkOf={(status) => link({ status })} />
-      <Filters
+      <BatchFilters
         address={JSON.stringify(query)}
         query={filtered}
-        isFiltered={isFiltered}
+        clear={isFiltered ? clear : undefined}
+        projects={projects}
         apply={(values) => go(link(values))}
       />
       <Shown loaded={list}>
         {(batches) =>
           batches.length === 0 ? (
             <Empty>
-              <p>{isFiltered ? words.noMatch : words.none}</p>
-              {isFiltered ? (
-                <a href={linkTo(['batches'])}>{words.clear}</a>
-              ) : (
-                <a href={linkTo(['new'])}>{words.first}</a>
-              )}
+              <p>{isFiltered ? words.noMatch : scope === undefined ? words.none : texts.scope.none}</p>
+              {isFiltered ? <a href={clear}>{words.clear}</a> : <a href={linkTo(['new'])}>{words.first}</a>}
             </Empty>
           ) : (
             <ChoiceTable
               label={texts.views.batches}
               words={words}
-              columns={columnsFor((tag) => link({ tag }))}
+              columns={columnsFor((tag) => link({ tag }), hasOthers ? (user_id) => link({ user_id }) : undefined)}
               rows={batches}
               sorting={sorting}
-              acts={acts}
+              acts={hasOthers ? actsOnOthers : acts}
               reload={list.reload}
             />
           )
@@ -152,61 +147,8 @@ const acts: readonly Act[] = [
   { label: labels.erase, isDanger: true, question: questions.erase, run: change('erase') },
 ];
 
-interface FiltersProps {
-  readonly address: string;
-  readonly query: Readonly<Record<string, readonly string[]>>;
-  readonly isFiltered: boolean;
-  readonly apply: (values: Readonly<Record<string, string>>) => void;
-}
-
-function Filters({ address, query, isFiltered, apply }: FiltersProps) {
-  const read = (form: HTMLFormElement) =>
-    Object.fromEntries(
-      Array.from(new FormData(form), ([name, value]) => [
-        name,
-        times.has(name) ? fromField(String(value)) : String(value).trim(),
-      ]),
-    );
-  return (
-    <details class="filters" open={isFiltered}>
-      <summary>{words.filter}</summary>
-      <AddressForm address={address} apply={(form) => apply(read(form))}>
-        {filters.map((filter) => {
-          const value = query[filter.name]?.at(-1) ?? '';
-          const label = words.filters[filter.name];
-          if ('options' in filter) {
-            return (
-              <label key={filter.name}>
-                {label}
-                <select name={filter.name} value={value}>
-                  <option value="">{words.any}</option>
-                  <Options of={filter.options} />
-                </select>
-              </label>
-            );
-          }
-          const type: string = 'type' in filter ? filter.type : 'text';
-          return (
-            <label key={filter.name}>
-              {label}
-              <input
-                name={filter.name}
-                type={type as 'text'}
-                value={type === 'datetime-local' ? toField(value) : value}
-              />
-            </label>
-          );
-        })}
-        <div class="actions">
-          <button type="submit" class="main">
-            {words.apply}
-          </button>
-          {isFiltered && <a href={linkTo(['batches'])}>{words.clear}</a>}
-        </div>
-      </AddressForm>
-    </details>
-  );
-}
+/** Where others' batches are among them, what cannot be undone is asked first. */
+const actsOnOthers = acts.map((act) => (act.run === cancel ? { ...act, question: texts.scope.cancel } : act));
 
 /** Jobs that have ended, of all. */
 export function Progress({ batch: { jobs_count, jobs_count_per_status: counts } }: { readonly batch: Batch }) {

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
-import type { Job } from '../../schemas/job.ts';
+import type { Job, ReadJob } from '../../schemas/job.ts';
 import { isFinalJob } from '../../statuses.ts';
 import type { Api } from '../client/public-api.ts';
-import { useAction, useCall } from '../client/use-call.ts';
+import { useAction, useCall, useSigned } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
 import { JobResults } from '../parts/job-results.tsx';
+import { Owner } from '../parts/owner.tsx';
+import { useProjects } from '../parts/projects.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Facts, Failure, Id, Long, Shown, Status, Time, Wide } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -14,15 +16,13 @@ import { texts } from '../ui/texts.ts';
 
 const { job: words } = texts;
 
-type JobWithSequence = Job & { readonly sequence: string | null };
-
 /** Seconds between two looks where the service asks for no other pace. */
 const lookSeconds = 5;
 
 export function JobView() {
   const { path } = useAddress();
   const id = encodeURIComponent(path[1] ?? '');
-  const job = useCall<JobWithSequence>(`/api/v2/jobs/${id}`);
+  const job = useCall<ReadJob>(`/api/v2/jobs/${id}`);
   const isMoving = job.answer !== undefined && !isFinalJob(job.answer.data);
   const progress = useCall<Pick<Job, 'status'>>(isMoving ? `/api/v1/jobs/${id}/status` : null, {
     again: ({ data }) => (isFinalJob(data as Job) ? undefined : lookSeconds),
@@ -41,7 +41,7 @@ export function JobView() {
             <h1>
               {words.title} <Id id={shown.id} /> <Status status={shown.status} />
             </h1>
-            {isMoving && <CancelJob key={shown.id} id={shown.id} reload={job.reload} />}
+            {isMoving && shown.rights.includes('end') && <CancelJob key={shown.id} id={shown.id} reload={job.reload} />}
           </div>
           <Failure failure={progress.failure} />
           <JobFacts job={shown} />
@@ -90,6 +90,8 @@ function CancelJob({ id, reload }: { readonly id: string; readonly reload: () =>
 }
 
 function JobFacts({ job }: { readonly job: Job }) {
+  const { session } = useSigned();
+  const projects = useProjects();
   const { batch_id, parent_id } = job;
   const facts: [string, ComponentChildren][] = [
     [words.facts.batch, <Id id={batch_id} link={linkTo(['batch', batch_id])} />],
@@ -100,6 +102,9 @@ function JobFacts({ job }: { readonly job: Job }) {
     [texts.batch.facts.started, <Time time={job.start_timestamp} />],
     [texts.batch.facts.ended, <Time time={job.end_timestamp} />],
   ];
+  if (job.user_id !== session.userId) {
+    facts.push([texts.batch.facts.owner, <Owner id={job.user_id} of={job.project_id} projects={projects} />]);
+  }
   if (parent_id !== null) facts.push([words.facts.parent, <Id id={parent_id} link={linkTo(['job', parent_id])} />]);
   return (
     <div class="card">

@@ -13,6 +13,12 @@ export function limitText(limit: Limits[LimitName]): string {
   return Array.isArray(limit) ? limit.join(', ') : String(limit);
 }
 
+/** What is set, with its label, in the order of the form. */
+export function limitFacts(limits: Limits): [label: string, text: string][] {
+  const given = limitNames.filter((name) => limits[name] !== undefined);
+  return given.map((name) => [texts.limits.labels[name], limitText(limits[name]) || texts.limits.noDevice]);
+}
+
 /**
  * What a form's texts mean. What should be a number and is none stays a text: the service refuses
  * it in its words.

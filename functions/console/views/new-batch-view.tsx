@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { deviceModes } from '../../device-modes.ts';
 import type { Batch } from '../../schemas/batch.ts';
+import type { Project } from '../../schemas/claims.ts';
 import type { Device } from '../../schemas/device.ts';
 import type { OwnLimits } from '../../schemas/limits.ts';
 import { type Fault, faultsElsewhere, type Place } from '../client/fault-places.ts';
 import { type Api, CallFailed } from '../client/public-api.ts';
 import { useAction, useCall, useSigned } from '../client/use-call.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
-import { go, linkTo } from '../ui/address.ts';
+import { go, linkTo, useAddress } from '../ui/address.ts';
 import { Facts, Failure, Faults } from '../ui/basics.tsx';
 import { Field } from '../ui/field.tsx';
 import { Options, onSubmit } from '../ui/form.tsx';
@@ -289,12 +290,14 @@ function JobRow({
 
 function SettingsPart({ draft, program, change, faults }: PartProps) {
   const devicesCall = useCall<Device[]>('/api/v1/devices');
-  const projectsCall = useCall<{ readonly id: string; readonly name: string }[]>('/api/v1/projects');
+  const projectsCall = useCall<Project[]>('/api/v1/projects');
   const devices = devicesCall.answer?.data ?? [];
-  const projects = projectsCall.answer?.data;
+  const projects = projectsCall.answer?.data.filter(({ rights }) => rights.includes('submit'));
+  const wanted = useAddress().query.get('project_id');
   useEffect(() => {
-    if (draft.project_id === '' && projects?.[0] !== undefined) change({ project_id: projects[0].id });
-  }, [projects]);
+    const project = projects?.find(({ id }) => id === wanted) ?? projects?.[0];
+    if (draft.project_id === '' && project !== undefined) change({ project_id: project.id });
+  }, [projectsCall.answer]);
   const field = (name: keyof typeof words.fields) => ({ label: words.fields[name], place: ['body', name], faults });
   const input = (name: 'project_id' | 'webhook' | 'tags') => ({
     value: draft[name],

@@ -1,7 +1,7 @@
 import type { Act } from '../../schemas/audit.ts';
-import { useCall } from '../client/use-call.ts';
+import { type Loaded, useCall } from '../client/use-call.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
-import { Empty, Id, Long, Shown, Time } from '../ui/basics.tsx';
+import { Empty, Id, Long, Person, Shown, Time } from '../ui/basics.tsx';
 import { Field } from '../ui/field.tsx';
 import { AddressForm, Options } from '../ui/form.tsx';
 import { fromField, toField } from '../ui/format.ts';
@@ -15,11 +15,17 @@ const path = ['operate', 'audit'];
 const pageSize = 50;
 const times = new Set(['from', 'to']);
 const filters = Object.keys(words.filters) as (keyof typeof words.filters)[];
-const actions = ['device.set', 'batch.cancel', 'batch.priority', 'limits.put', 'limits.delete'];
+const actions = [
+  ...['device.set', 'batch.cancel', 'batch.close', 'batch.priority', 'batch.read', 'job.cancel'],
+  ...['limits.put', 'limits.delete'],
+];
 
-const columns: readonly Column<Act>[] = [
+/** An entry, with the name of who did it. */
+type Entry = Act & { readonly operator_name?: string | null };
+
+const columns: readonly Column<Entry>[] = [
   [words.columns.at, ({ at }) => <Time time={at} />],
-  [words.columns.operator, ({ operator }) => <Id id={operator} />],
+  [words.columns.operator, ({ operator, operator_name }) => <Person id={operator} name={operator_name} />],
   [words.columns.action, ({ action }) => action],
   [words.columns.target, ({ target }) => <Members members={target} />, 'text'],
   [words.columns.reason, ({ reason }) => <bdi>{reason ?? texts.common.none}</bdi>, 'text'],
@@ -32,22 +38,34 @@ export function AuditPart() {
   const { query } = useAddress();
   const filtered = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? undefined]));
   const offset = query.get('offset') ?? undefined;
-  const list = useCall<Act[]>('/api/v1/audit', { query: { ...filtered, limit: pageSize, offset } });
+  const list = useCall<Entry[]>('/api/v1/audit', { query: { ...filtered, limit: pageSize, offset } });
   const link = (to: number) => linkTo(path, { ...filtered, offset: to === 0 ? undefined : String(to) });
   return (
     <>
       <AuditFilters query={query} />
-      <Shown loaded={list}>
-        {(acts) =>
-          acts.length === 0 ? (
-            <Empty>{words.none}</Empty>
-          ) : (
-            <Table label={words.title} columns={columns} rows={acts} keyOf={({ at }, place) => `${at} ${place}`} />
-          )
-        }
-      </Shown>
+      <Acts loaded={list} />
       <Pager pagination={list.answer?.pagination} limit={pageSize} linkTo={link} />
     </>
+  );
+}
+
+/** The latest acts in a project, for its administrators. */
+export function ProjectActs({ projectId }: { readonly projectId: string }) {
+  const list = useCall<Entry[]>('/api/v1/audit', { query: { project_id: projectId, limit: pageSize } });
+  return <Acts loaded={list} />;
+}
+
+function Acts({ loaded }: { readonly loaded: Loaded<Entry[]> }) {
+  return (
+    <Shown loaded={loaded}>
+      {(acts) =>
+        acts.length === 0 ? (
+          <Empty>{words.none}</Empty>
+        ) : (
+          <Table label={words.title} columns={columns} rows={acts} keyOf={({ at }, place) => `${at} ${place}`} />
+        )
+      }
+    </Shown>
   );
 }
 
@@ -91,10 +109,13 @@ function AuditFilters({ query }: { readonly query: URLSearchParams }) {
 /** Names and values; of long values the beginning. */
 function Members({ members }: { readonly members: Readonly<Record<string, unknown>> | null }) {
   if (members === null) return <>{texts.common.none}</>;
-  return Object.entries(members).map(([name, value]) => (
+  const { user_name, ...others } = members;
+  return Object.entries(others).map(([name, value]) => (
     <div key={name}>
       <span class="aside">{name}</span>{' '}
-      {name.endsWith('_id') ? (
+      {name === 'user_id' ? (
+        <Person id={String(value)} name={user_name as string | undefined} />
+      ) : name.endsWith('_id') ? (
         <Id id={String(value)} />
       ) : (
         <bdi>

@@ -4,13 +4,13 @@ import type { SubjectLimits } from '../../schemas/limits.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
-import { Empty, Failure, Shown, Time } from '../ui/basics.tsx';
+import { Empty, Failure, type Named, Shown, Time } from '../ui/basics.tsx';
 import { Field } from '../ui/field.tsx';
 import { NameForm, onSubmit, Question } from '../ui/form.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { limitsOf, limitText } from './limits-form.ts';
+import { limitFacts, limitsOf, limitText } from './limits-form.ts';
 
 const { limits: words } = texts.operate;
 
@@ -64,9 +64,15 @@ function columnsFor(remove: (subject: string) => void): readonly Column<SubjectL
   return [
     [
       columns.subject,
-      ({ subject }) => (
+      ({ subject, user_name }: Named<SubjectLimits>) => (
         <a href={linkToLimits({ subject })}>
           <bdi>{subject}</bdi>
+          {user_name != null && (
+            <>
+              {' '}
+              <bdi class="aside">{user_name}</bdi>
+            </>
+          )}
         </a>
       ),
       'text',
@@ -85,9 +91,8 @@ function columnsFor(remove: (subject: string) => void): readonly Column<SubjectL
 }
 
 function describe(limits: SubjectLimits['limits']): string {
-  const given = limitNames.filter((name) => limits[name] !== undefined);
-  return given
-    .map((name) => `${texts.limits.labels[name]}: ${limitText(limits[name]) || texts.limits.noDevice}`)
+  return limitFacts(limits)
+    .map(([label, text]) => `${label}: ${text}`)
     .join('; ');
 }
 

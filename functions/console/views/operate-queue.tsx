@@ -3,7 +3,7 @@ import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
-import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
+import { Empty, Id, type Named, Person, Shown, Status, Time } from '../ui/basics.tsx';
 import { Field } from '../ui/field.tsx';
 import { Options, Question } from '../ui/form.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -59,8 +59,8 @@ function columnsFor(ask: (asked: Asked) => void): readonly Column<QueuedBatch>[]
   const { columns } = words;
   return [
     [columns.place, ({ position }) => (position === null ? words.held : formatCount(position + 1)), 'number'],
-    [columns.batch, ({ id }) => <Id id={id} />],
-    [columns.owner, ({ user_id }) => <Id id={user_id} />],
+    [columns.batch, ({ id, user_id }) => <Id id={id} link={linkTo(['operate', 'batch', user_id, id])} />],
+    [columns.owner, ({ user_id, user_name }: Named<QueuedBatch>) => <Person id={user_id} name={user_name} />],
     [columns.status, ({ status }) => <Status status={status} />],
     [columns.priority, ({ queue_priority }) => queue_priority],
     [columns.jobs, (batch) => <Progress batch={batch} />, 'number'],

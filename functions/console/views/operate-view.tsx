@@ -10,6 +10,7 @@ import { formatCount } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { AuditPart } from './operate-audit.tsx';
+import { BatchPart } from './operate-batch.tsx';
 import { DevicePart } from './operate-device.tsx';
 import { LimitsPart } from './operate-limits.tsx';
 import { QueuePart } from './operate-queue.tsx';
@@ -20,9 +21,9 @@ const parts = ['devices', 'limits', 'usage', 'audit'] as const;
 
 export function OperateView() {
   const {
-    path: [, part = 'devices', deviceType],
+    path: [, part = 'devices', named, batchId],
   } = useAddress();
-  const shown = part === 'device' || part === 'queue' ? 'devices' : part;
+  const shown = ['device', 'queue', 'batch'].includes(part) ? 'devices' : part;
   return (
     <>
       <div class="title">
@@ -43,9 +44,12 @@ export function OperateView() {
       {part === 'limits' && <LimitsPart />}
       {part === 'usage' && <UsageFigures scope="all" />}
       {part === 'audit' && <AuditPart />}
-      {part === 'queue' && deviceType !== undefined && <QueuePart key={deviceType} deviceType={deviceType} />}
-      {part === 'device' && deviceType !== undefined && <DevicePart key={deviceType} deviceType={deviceType} />}
-      {shown === 'devices' && deviceType === undefined && <DevicesPart />}
+      {part === 'queue' && named !== undefined && <QueuePart key={named} deviceType={named} />}
+      {part === 'batch' && named !== undefined && batchId !== undefined && (
+        <BatchPart key={batchId} userId={named} batchId={batchId} />
+      )}
+      {part === 'device' && named !== undefined && <DevicePart key={named} deviceType={named} />}
+      {shown === 'devices' && named === undefined && <DevicesPart />}
     </>
   );
 }

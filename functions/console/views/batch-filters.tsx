@@ -1,0 +1,105 @@
+import { batchStatusNames } from '../../statuses.ts';
+import { membersOf, type OwnProject } from '../parts/projects.ts';
+import { AddressForm, Options } from '../ui/form.tsx';
+import { fromField, toField } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
+
+const { batches: words } = texts;
+
+/** Filters with a field of their own, in the order of the form. The address may have others. */
+const filters = [
+  { name: 'status', options: batchStatusNames },
+  { name: 'device_type' },
+  { name: 'tag' },
+  { name: 'id__starts_with' },
+  { name: 'queue_priority', options: texts.priorities },
+  { name: 'open', options: ['true', 'false'] },
+  { name: 'has_errors', options: ['true', 'false'] },
+  { name: 'project_id' },
+  { name: 'user_id' },
+  { name: 'min_jobs', type: 'number' },
+  { name: 'max_jobs', type: 'number' },
+  { name: 'created_after', type: 'datetime-local' },
+  { name: 'created_before', type: 'datetime-local' },
+  { name: 'start_date', type: 'datetime-local' },
+  { name: 'end_date', type: 'datetime-local' },
+] as const satisfies readonly { name: keyof typeof words.filters; options?: readonly string[]; type?: string }[];
+
+const times = new Set<string>(
+  filters.filter((each) => 'type' in each && each.type !== 'number').map(({ name }) => name),
+);
+
+interface Props {
+  readonly address: string;
+  readonly query: Readonly<Record<string, readonly string[]>>;
+  /** The link that takes all filters away; undefined where there are none. */
+  readonly clear: string | undefined;
+  readonly projects: readonly OwnProject[];
+  readonly apply: (values: Readonly<Record<string, string>>) => void;
+}
+
+/** The filters of the list. Projects and their members are suggested by name, and asked for by id. */
+export function BatchFilters({ address, query, clear, projects, apply }: Props) {
+  const suggested: Readonly<Record<string, readonly (readonly [value: string, label: string])[]>> = {
+    project_id: projects.map(({ id, name }) => [id, name]),
+    user_id: membersOf(projects).map(({ user_id, user_name }) => [user_id, user_name ?? user_id]),
+  };
+  const hasFellows = suggested.user_id?.length !== 0 || query.user_id !== undefined;
+  const shown = filters.filter(({ name }) => name !== 'user_id' || hasFellows);
+  const read = (form: HTMLFormElement) =>
+    Object.fromEntries(
+      Array.from(new FormData(form), ([name, value]) => [
+        name,
+        times.has(name) ? fromField(String(value)) : String(value).trim(),
+      ]),
+    );
+  return (
+    <details class="filters" open={clear !== undefined}>
+      <summary>{words.filter}</summary>
+      {Object.entries(suggested).map(([name, values]) => (
+        <datalist key={name} id={`known-${name}`}>
+          {values.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </datalist>
+      ))}
+      <AddressForm address={`${address} ${hasFellows}`} apply={(form) => apply(read(form))}>
+        {shown.map((filter) => {
+          const value = query[filter.name]?.at(-1) ?? '';
+          const label = words.filters[filter.name];
+          if ('options' in filter) {
+            return (
+              <label key={filter.name}>
+                {label}
+                <select name={filter.name} value={value}>
+                  <option value="">{words.any}</option>
+                  <Options of={filter.options} />
+                </select>
+              </label>
+            );
+          }
+          const type: string = 'type' in filter ? filter.type : 'text';
+          return (
+            <label key={filter.name}>
+              {label}
+              <input
+                name={filter.name}
+                type={type as 'text'}
+                list={filter.name in suggested ? `known-${filter.name}` : undefined}
+                value={type === 'datetime-local' ? toField(value) : value}
+              />
+            </label>
+          );
+        })}
+        <div class="actions">
+          <button type="submit" class="main">
+            {words.apply}
+          </button>
+          {clear !== undefined && <a href={clear}>{words.clear}</a>}
+        </div>
+      </AddressForm>
+    </details>
+  );
+}
