@@ -11,7 +11,7 @@ export interface Member {
   readonly batches_count: number | null;
 }
 
-export interface OwnProject extends Project {
+export interface OwnProject extends Pick<Project, 'id' | 'name' | 'rights'> {
   readonly role?: string | null;
   /** Of projects that they may read. */
   readonly members?: readonly Member[];
