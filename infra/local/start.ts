@@ -7,6 +7,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../commands/setup-problem.ts';
 import { announceDevices } from './demo/announce-devices.ts';
+import { introducePeople } from './demo/introduce-people.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from './dynamodb/require-dynamodb.ts';
@@ -73,6 +74,8 @@ async function start(settings: Settings) {
     announceDevices(stack),
     loadDemoData(stack, folder, { size: settings, onProgress: showProgress }),
   ]);
+  const [admin, member] = projectAccounts;
+  await introducePeople(stack, [admin, member]);
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
   const users = await Promise.all([...accounts, ...projectAccounts].map(withToken));

@@ -8,7 +8,7 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
   const token = await stack.issuer.token(deviceAccount);
   await Promise.all(
     Object.entries(specs).map(async ([type, text]) => {
-      const response = await announce(`${stack.baseUrl}/api/v1/devices/${type}`, {
+      const response = await callPatiently(`${stack.baseUrl}/api/v1/devices/${type}`, {
         method: 'PUT',
         headers: { Authorization: `Bearer ${token}` },
         body: JSON.stringify({ status: 'UP', specs: text }),
@@ -22,7 +22,7 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
 const maxAttempts = 30;
 
 /** On a busy machine functions and issuer answer too late: machines repeat their calls. */
-async function announce(url: string, request: RequestInit): Promise<Response> {
+export async function callPatiently(url: string, request: RequestInit): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(url, request);
     if (response.status < 500 || attempt === maxAttempts) return response;
