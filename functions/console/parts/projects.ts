@@ -46,8 +46,8 @@ interface Asked {
 }
 
 /**
- * Own batches, those of all projects that they may read, and those of each of these. Only own ones,
- * which are no choice: none.
+ * A person's own batches, the batches of all projects that they may read, and of each of these.
+ * None where there is no such project: then there is nothing to choose.
  */
 export function scopesOf(
   projects: readonly OwnProject[],

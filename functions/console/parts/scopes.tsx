@@ -17,7 +17,7 @@ export function Scopes({ scopes, link }: ScopesProps) {
   const linkOf = ({ query }: Scope) => link({ ...query, user_id: undefined });
   if (scopes.length > maxScopeLinks) {
     return (
-      <label class="below actions">
+      <label class="scopes actions">
         {texts.scope.label}
         <select
           value={scopes.findIndex(({ isChosen }) => isChosen)}
@@ -33,7 +33,7 @@ export function Scopes({ scopes, link }: ScopesProps) {
     );
   }
   return (
-    <nav class="below actions" aria-label={texts.scope.label}>
+    <nav class="scopes actions" aria-label={texts.scope.label}>
       {scopes.map((each, at) => (
         <a
           key={at}

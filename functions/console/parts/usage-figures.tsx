@@ -8,6 +8,7 @@ import { AddressForm } from '../ui/form.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
+import type { Member } from './projects.ts';
 import { jobsByPeriod } from './usage-periods.ts';
 
 const { usage: words } = texts;
@@ -33,10 +34,12 @@ interface Props {
   /** Whose: the person's own, everyone's, or that of a project. */
   readonly scope: Scope;
   readonly projectId?: string;
+  /** Who is known by name, where the report itself names no one. */
+  readonly members?: readonly Member[];
 }
 
 /** Usage by day or month and by what the address asks for, as bars and figures. */
-export function UsageFigures({ scope, projectId }: Props) {
+export function UsageFigures({ scope, projectId, members = [] }: Props) {
   const { path, query: parameters } = useAddress();
   const groups = parameters.has('group_by') ? parameters.getAll('group_by') : defaultGroups[scope];
   const query: Query = {
@@ -62,7 +65,7 @@ export function UsageFigures({ scope, projectId }: Props) {
               <PeriodBars rows={report.rows} />
               <Table
                 label={words.title}
-                columns={columnsOf(query.group_by as UsageGroup[])}
+                columns={columnsOf(query.group_by as UsageGroup[], members)}
                 rows={report.rows.slice(0, maxRows)}
                 keyOf={(_, at) => at}
                 total={[words.total, report.total]}
@@ -167,13 +170,17 @@ function figureOf(row: UsageReport['total'], name: (typeof figures)[number]): st
   return formatCount(name in row.jobs_per_status ? row.jobs_per_status[name as 'DONE'] : row[name as 'jobs']);
 }
 
-function columnsOf(groups: readonly UsageGroup[]): readonly Column<UsageReport['total'] & Partial<Row>>[] {
+function columnsOf(
+  groups: readonly UsageGroup[],
+  members: readonly Member[],
+): readonly Column<UsageReport['total'] & Partial<Row>>[] {
   return [
     [words.columns.period, ({ period }) => period],
     ...groups.map((name): Column<Partial<Row>> => {
       const cell = (row: Partial<Row>) => {
         const text = row[name] ?? '';
-        if (name === 'user_id') return <Person id={text} name={row.user_name} />;
+        const known = members.find(({ user_id }) => user_id === text);
+        if (name === 'user_id') return <Person id={text} name={row.user_name ?? known?.user_name} />;
         return name === 'device_type' ? <bdi>{text}</bdi> : <Id id={text} />;
       };
       return [words.columns[name], cell, name === 'device_type' ? 'text' : undefined];

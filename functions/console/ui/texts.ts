@@ -173,6 +173,7 @@ export const texts = {
     ownPriority: 'Highest allowed',
     ahead: (count: string) => `${count} in its queue`,
     noProject: 'The UUID of a project. You have none yet: any new one is yours.',
+    noSubmission: 'Your sign-in lets you read projects, and submit to none.',
     webhookHint: 'A URL that is called when jobs end',
     tagsHint: 'One a line',
     inactive: 'It takes no work now.',

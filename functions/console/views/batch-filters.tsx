@@ -38,7 +38,7 @@ interface Props {
   readonly apply: (values: Readonly<Record<string, string>>) => void;
 }
 
-/** The filters of the list. Projects and their members are suggested by name, and asked for by id. */
+/** The filters of the list. Projects and members are suggested by name, and asked for by id. */
 export function BatchFilters({ address, query, clear, projects, apply }: Props) {
   const suggested: Readonly<Record<string, readonly (readonly [value: string, label: string])[]>> = {
     project_id: projects.map(({ id, name }) => [id, name]),

@@ -319,7 +319,16 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
             <Options of={devices.filter(takes).map(({ device_type }) => device_type)} />
           </select>
         </Field>
-        <Field {...field('project_id')} hint={projects?.length === 0 ? words.noProject : undefined}>
+        <Field
+          {...field('project_id')}
+          hint={
+            projects?.length === 0
+              ? projectsCall.answer?.data.length === 0
+                ? words.noProject
+                : words.noSubmission
+              : undefined
+          }
+        >
           <input list="projects" required spellcheck={false} {...input('project_id')} />
         </Field>
         <datalist id="projects">

@@ -106,7 +106,7 @@ function ProjectPage({ id, project }: { readonly id: string; readonly project: O
         />
       </div>
       {members !== undefined && <Members projectId={id} members={members} />}
-      {rights.includes('administer') && <Administration projectId={id} />}
+      {rights.includes('administer') && <Administration projectId={id} members={members ?? []} />}
     </>
   );
 }
@@ -145,7 +145,7 @@ function Members({ projectId, members }: { readonly projectId: string; readonly 
 }
 
 /** What administrators of the project read: its limits and usage, and what was done to its work. */
-function Administration({ projectId }: { readonly projectId: string }) {
+function Administration({ projectId, members }: { readonly projectId: string; readonly members: readonly Member[] }) {
   const limits = useCall<SubjectLimits>(`/api/v1/limits/${encodeURIComponent(`project:${projectId}`)}`);
   return (
     <>
@@ -162,7 +162,7 @@ function Administration({ projectId }: { readonly projectId: string }) {
         </Shown>
       )}
       <h2>{words.usage}</h2>
-      <UsageFigures scope="project" projectId={projectId} />
+      <UsageFigures scope="project" projectId={projectId} members={members} />
       <h2>{words.acts}</h2>
       <ProjectActs projectId={projectId} />
     </>

@@ -6,7 +6,7 @@ type Person = Account & { readonly project: NonNullable<Account['project']> };
 
 /**
  * Lets people submit something to their project, and cancel it: events do not say what people are
- * called, but their tokens do. Another start with the same data repeats the calls, and adds nothing.
+ * called, but their tokens do. Another start with the same data repeats the calls: it adds nothing.
  */
 export async function introducePeople(
   stack: { readonly baseUrl: string; readonly issuer: Issuer },

@@ -18,6 +18,7 @@ import { foreignChecks, startForeignStack } from './foreign-checks.ts';
 import { openLaboratory } from './laboratory.ts';
 import { operatorChecks } from './operator-checks.ts';
 import { sweep } from './program.ts';
+import { projectChecks } from './project-checks.ts';
 import { keyboardCheck, signInChecks } from './sign-in-checks.ts';
 import { counter, userChecks } from './user-checks.ts';
 import { pictures, slowLineCheck, viewCheck } from './view-checks.ts';
@@ -48,6 +49,11 @@ async function createDone() {
   return { batch: `#/batch/${id}`, job: `#/job/${job!.id}` };
 }
 
+async function projectId() {
+  const token = stack.users.find(({ username }) => username === 'member')!.token;
+  return (await call<{ id: string }[]>('/api/v1/projects', { token }))[0]!.id;
+}
+
 const ofDevice = (part: string) => `#/operate/${part}/${device}`;
 
 const foreign = await startForeignStack(folder);
@@ -67,6 +73,10 @@ try {
           device: '#/devices/FRESNEL',
         }),
       ),
+      ...projectChecks(own, laboratory, stack),
+      'axe-core finds nothing in the views of a project': viewCheck(own, 'member', async () => ({
+        ...{ batches: '#/batches?scope=project', projects: '#/projects', project: `#/projects/${await projectId()}` },
+      })),
       ...operatorChecks(own, laboratory, create),
       'axe-core finds nothing in the views of operators': viewCheck(own, 'operator', async () => ({
         ...{ devices: '#/operate', device: ofDevice('device'), queue: ofDevice('queue') },
