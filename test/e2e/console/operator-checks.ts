@@ -73,6 +73,21 @@ export function operatorChecks(
       return undefined;
     },
 
+    async 'an operator sees owners by name, and looks at a batch, of which the audit trail keeps an entry'() {
+      const { id } = await create();
+      await show(`#/operate/queue/${device}`);
+      await page.waitFor(`document.querySelector('td .id a[title="${id}"]')?.closest('tr').innerText.includes('demo')`);
+      await page.click(`td .id a[title="${id}"]`);
+      await page.waitFor(`location.hash.startsWith('#/operate/batch/') && location.hash.endsWith('${id}')`);
+      await see('The audit trail has that you looked at it.');
+      await page.waitFor(`document.querySelectorAll('svg.chart').length >= 2`);
+      await expectAccessible(page, 'the batch of a user');
+      await show('#/operate/audit?action=batch.read');
+      await page.waitFor(`document.querySelector('main table tbody')?.innerText.includes('demo')`);
+      assert.equal((await visit.rows())[0]![1], 'operator');
+      return undefined;
+    },
+
     async 'a user reads why the device is paused, and is offered nothing of the operator'() {
       await visit.openAs('guest', `#/devices/${device}`);
       await see(reason);
