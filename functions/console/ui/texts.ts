@@ -390,12 +390,12 @@ export const texts = {
     },
     audit: {
       title: 'Audit trail',
-      none: 'No act of an operator matches.',
+      none: 'No act matches.',
       clear: 'Show all acts',
       filters: {
         from: 'From',
         to: 'To',
-        operator: 'Operator',
+        operator: 'By',
         action: 'Action',
         user_id: 'User',
         project_id: 'Project',
@@ -403,7 +403,7 @@ export const texts = {
       },
       columns: {
         at: 'When',
-        operator: 'Operator',
+        operator: 'By',
         action: 'Action',
         target: 'Target',
         reason: 'Reason',
