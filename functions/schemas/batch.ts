@@ -146,7 +146,7 @@ const fields = {
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
 
 /** What lists say of the name of an owner. */
-export const user_name = 'What the owner is called; null where no token said it.';
+export const user_name = 'What the owner is called; null where that is not known.';
 
 export { fields as batchFields };
 
@@ -184,7 +184,7 @@ export const Batch = z
   });
 export type Batch = z.infer<typeof Batch>;
 
-/** A batch as the list shows it, whoever owns it. */
+/** A batch as the list shows it, of any owner. */
 export const ListedBatch = z
   .strictObject({ ...Batch.shape, user_name: NullableText })
   .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name } });

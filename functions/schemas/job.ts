@@ -125,10 +125,10 @@ export const Job = z
   });
 export type Job = z.infer<typeof Job>;
 
-/** A job as the list shows it, whoever owns it. */
+/** A job as the list shows it, of any owner. */
 export const ListedJob = z.strictObject({ ...Job.shape, user_name: NullableText }).register(z.globalRegistry, {
   id: 'ProducedListedJobResponse',
-  fields: { ...fields, user_name: 'What the owner is called; null where no token said it.' },
+  fields: { ...fields, user_name: 'What the owner is called; null where that is not known.' },
 });
 
 /** What became of jobs that were to be canceled. */

@@ -179,9 +179,9 @@ export function listFields(singular: string, plural: string) {
     id: `${singular} ids. ${idSpelling}`,
     id__starts_with: `First characters of the ${singular.toLowerCase()} id, with its hyphens, in upper or lower case.`,
     project_id: `Owner project. ${idSpelling}`,
-    user_id: 'Owners. Rows of others are those of projects that the caller may read.',
+    user_id: 'Owners. Of others there are only rows of projects that the caller may read.',
     scope:
-      'By default the caller’s own rows, and those that `user_id` asks for. `project`: the rows of all members of the projects in which the token gives a role.',
+      'By default the caller’s own rows, and what `user_id` asks for. `project`: the rows of all members of the projects in which the token gives a role.',
     count_by:
       'Count the items that pass the filters, by status: the numbers are in `pagination.counts`, and `data` is empty. Order and page have no effect.',
   };

@@ -1,5 +1,5 @@
 /**
- * A member of two projects sees nothing of a third, whoever has rows there, and has in each project
+ * A member of two projects sees nothing of a third, of any user, and has in each project
  * the rights of the role there alone.
  */
 

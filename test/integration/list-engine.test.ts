@@ -86,7 +86,10 @@ const creationTimes = (rows: readonly { created_at: string }[]) =>
     .map(([time, shift]) => fromMicroseconds(time + shift));
 
 /** Every filter of a query: one that is missing does not compile. */
-type Filters<Query> = Record<Exclude<keyof Query, keyof typeof page | 'order_by' | 'count_by' | 'scope'>, fc.Arbitrary<unknown>>;
+type Filters<Query> = Record<
+  Exclude<keyof Query, keyof typeof page | 'order_by' | 'count_by' | 'scope'>,
+  fc.Arbitrary<unknown>
+>;
 
 const batchFilters = {
   created_after: creationTimes(counted),

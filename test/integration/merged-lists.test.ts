@@ -164,7 +164,7 @@ function frozenDb() {
   return testDb(pagedClient(keeping, 7), tables, { formats });
 }
 
-/** Without zeros: an empty array does not say of which list it is. */
+/** Without zeros: an empty array does not say what its rows would be. */
 const counted = (counts: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 

@@ -19,8 +19,8 @@ export const callers = ['none', 'viewer', 'member', 'admin', 'operator', 'machin
 export type CallerKind = (typeof callers)[number];
 
 /**
- * The caller's own, in the project; a fellow's, in the project; that fellow's in another project; of
- * a user with whom the caller has no project in common; what no user has.
+ * The caller's own, in the project; a fellow's, in the project; that fellow's in another project;
+ * of a user with whom the caller has no project in common; what no user has.
  */
 export const things = ['own', 'fellow’s', 'other project’s', 'stranger’s', 'missing'] as const;
 export type ThingKind = (typeof things)[number];

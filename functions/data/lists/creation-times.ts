@@ -54,7 +54,7 @@ export function entryOf({ rowsPerEntry }: CreationTimes, row: number): number {
   return Math.floor(row / rowsPerEntry);
 }
 
-/** Whether only older entries than were read tell the row's time. */
+/** Whether only entries that are older than the ones read show the row's time. */
 export function isBeforeEntries(times: CreationTimes, row: number): boolean {
   return times.first > 1 && entryOf(times, row) < times.first;
 }

@@ -135,8 +135,8 @@ function ownerRank({ order }: ListQuery, owner: number): (() => number) | undefi
 }
 
 /**
- * Dictionaries number texts for each owner: by owner, the function that makes of a rank among the
- * owner's texts the rank among those of all. Undefined in other orders.
+ * Dictionaries number texts for each owner. By owner: the function that translates a rank among the
+ * owner's texts to the rank among all texts. Undefined in other orders.
  */
 function textRanks(list: ListDescription, shares: readonly OwnersShare[]) {
   const order = shares[0]?.query.order;

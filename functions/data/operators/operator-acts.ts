@@ -59,7 +59,14 @@ export async function cancelBatchOfUser(
  */
 export async function setBatchPriority(
   db: ActDb,
-  { priority, operator, operatorName: operator_name, userId, batchId, reason }: ActOnBatch & { readonly priority: QueuePriority },
+  {
+    priority,
+    operator,
+    operatorName: operator_name,
+    userId,
+    batchId,
+    reason,
+  }: ActOnBatch & { readonly priority: QueuePriority },
 ): Promise<Batch> {
   const text = `An operator set the priority to ${priority}: ${reason}`;
   const now = fromMilliseconds(db.clock.now());

@@ -28,7 +28,7 @@ export function may(right: Right, { userId, claims }: Member, row: OwnedRow): bo
   return right === 'end' ? administers(claims, row.project_id) : roleIn(claims, row.project_id) !== undefined;
 }
 
-/** The projects whose rows the caller may read, whoever owns them. */
+/** The projects whose rows the caller may read, of any owner. */
 export function readableProjects({ projects = [] }: Member['claims']): string[] {
   return projects.filter(({ role }) => role !== undefined).map(({ id }) => id);
 }
@@ -64,7 +64,7 @@ export async function asOwner<Table extends RowTable, Value>(
   return requireFound(row && (await attempt(row.user_id)), nouns[table]);
 }
 
-/** Results that are gone are those of a row that is there. */
+/** Where results are gone, the row is there. */
 function unlessMissing(error: unknown): undefined {
   if (error instanceof NotFound && error.reason === 'not_found') return undefined;
   throw error;

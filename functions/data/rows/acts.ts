@@ -1,4 +1,7 @@
-/** The trail of what operators and administrators did: for each act one row, written in the act's own transaction. */
+/**
+ * The trail of what operators and administrators did: for each act one row, written in the act's
+ * own transaction.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';

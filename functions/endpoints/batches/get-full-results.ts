@@ -18,23 +18,27 @@ const maxJobsNamed = 20;
 /** Results that are soon read: a call of more is one of the user's long ones. */
 const maxUncounted = 100;
 
-export const handler = endpoint(routes.getFullResults, operation, async ({ db, path: { batch_id: id }, query, ...caller }) => {
-  const found = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, async (userId) => {
-    const keys = await listResultsKeys(db, { userId, batchId: id }, query.job_id);
-    return keys && { userId, keys };
-  });
-  const read = await withPlace(db, { userId: caller.userId, kind: 'downloads' }, async (begin) => {
-    if (found.keys.size > maxUncounted) await begin();
-    return readResults(bucket, { ...found, maxBytes: maxBodyBytes });
-  });
-  const { documents, missing, unreadable } = read ?? refuseSize();
-  if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
-  if (unreadable.length > 0) {
-    addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, maxJobsNamed) });
-  }
-  const reply = objectOf(documents);
-  return fitsOneAnswer(reply) ? reply : refuseSize();
-});
+export const handler = endpoint(
+  routes.getFullResults,
+  operation,
+  async ({ db, path: { batch_id: id }, query, ...caller }) => {
+    const found = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, async (userId) => {
+      const keys = await listResultsKeys(db, { userId, batchId: id }, query.job_id);
+      return keys && { userId, keys };
+    });
+    const read = await withPlace(db, { userId: caller.userId, kind: 'downloads' }, async (begin) => {
+      if (found.keys.size > maxUncounted) await begin();
+      return readResults(bucket, { ...found, maxBytes: maxBodyBytes });
+    });
+    const { documents, missing, unreadable } = read ?? refuseSize();
+    if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
+    if (unreadable.length > 0) {
+      addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, maxJobsNamed) });
+    }
+    const reply = objectOf(documents);
+    return fitsOneAnswer(reply) ? reply : refuseSize();
+  },
+);
 
 function objectOf(documents: ReadonlyMap<string, string>): Reply {
   return { data: `{${[...documents].map(([jobId, text]) => `"${jobId}":${text}`).join()}}` };

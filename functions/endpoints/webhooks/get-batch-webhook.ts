@@ -9,7 +9,13 @@ import { operation } from './get-batch-webhook.operation.ts';
 
 const reach = webhookReach();
 
-export const handler = endpoint(routes.getBatchWebhook, operation, async ({ db, path: { batch_id: id }, ...caller }) => {
-  const batch = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, (owner) => getBatch(db, owner, id));
-  return success(await getBatchWebhook(db, batch, reach));
-});
+export const handler = endpoint(
+  routes.getBatchWebhook,
+  operation,
+  async ({ db, path: { batch_id: id }, ...caller }) => {
+    const batch = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, (owner) =>
+      getBatch(db, owner, id),
+    );
+    return success(await getBatchWebhook(db, batch, reach));
+  },
+);
