@@ -1,6 +1,6 @@
 /**
- * A member of two projects sees nothing of a third, of any user, and has in each project
- * the rights of the role there alone.
+ * A member of two projects sees nothing of a third, also not of fellows in the two, and has in each
+ * project the rights of the role there alone.
  */
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';

@@ -33,7 +33,7 @@ const deeds = {
   },
 } as const satisfies Partial<Record<DescribedAct['action'], Deed>>;
 
-/** The trace of what the caller does to work of this owner; undefined where it is the caller's own. */
+/** The trace of what the caller does to the work of this owner; undefined where both are one. */
 export function administratorsAct(
   db: Db<'Audit'>,
   { userId, claims }: Member,

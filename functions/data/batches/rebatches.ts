@@ -45,9 +45,10 @@ interface RebatchSource {
  * The same idempotency key for the same batch and query within 15 days answers with the same batch,
  * even if the source's jobs have changed since.
  *
- * Throws NotFound when the user may read no such batch; IllegalTransition when it is open or erased;
- * InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token does not
- * name its project; AlreadyExists when the key was used for another batch or query.
+ * Throws NotFound when the user may not read such a batch; IllegalTransition when it is open or
+ * erased; InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token
+ * does not let the user submit to its project; AlreadyExists when the key was used for another
+ * batch or query.
  *
  * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
  */

@@ -46,8 +46,8 @@ interface CallOnBatch {
 
 /**
  * These changes, and then one that ends the call on their batch. The call begins with the first of
- * them that changes anything, and an act is written with it. A call that has begun already goes on:
- * its act is written.
+ * them that changes anything, and an act is written with it. A call that has begun before goes on,
+ * and its act is not written again.
  */
 export function changesOfCall(call: CallOnBatch, operations: readonly Change[], act?: AuditedAct): readonly Change[] {
   const begin = onBatch(call.batchId, (draft, batch) => {

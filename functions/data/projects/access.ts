@@ -21,7 +21,7 @@ export interface OwnedRow {
 /** To see it; to cancel or close it; to change anything else of it. */
 export type Right = 'read' | 'end' | 'change';
 
-/** The rule. Owners may do everything with their rows; others what their role in its project permits. */
+/** The rule. Owners may do everything with their rows; others what their role permits there. */
 export function may(right: Right, { userId, claims }: Member, row: OwnedRow): boolean {
   if (row.user_id === userId) return true;
   if (right === 'change') return false;
@@ -64,7 +64,7 @@ export async function asOwner<Table extends RowTable, Value>(
   return requireFound(row && (await attempt(row.user_id)), nouns[table]);
 }
 
-/** Where results are gone, the row is there. */
+/** Results that are gone had a row, which is there. */
 function unlessMissing(error: unknown): undefined {
   if (error instanceof NotFound && error.reason === 'not_found') return undefined;
   throw error;
