@@ -107,7 +107,7 @@ describe('a list with a role in a project', () => {
     const { cost } = await measure(() =>
       listVisibleBatches(testDb(measured, names), { userId: 'ann', claims: { projects } }, query),
     );
-    // The contributors; of each member the head, two columns with summaries, times, and its 60 rows.
+    // Contributors; of each member the head, two columns with summaries, times, and its 60 rows.
     expect(cost.readUnits).toBeLessThanOrEqual(0.5 + 3 * (0.5 + 2 * 1 + 0.5 + 60 * 0.15));
     expect(cost.depth).toBeLessThanOrEqual(4);
   });

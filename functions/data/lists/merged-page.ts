@@ -1,4 +1,7 @@
-/** The page of a list over several owners: each owner's columns are searched, then the page chosen. */
+/**
+ * The page of a list over several owners: each owner's columns are searched, then the page is
+ * chosen.
+ */
 
 import { addToRequestLog } from '../../runtime/request-log.ts';
 import type { Page } from '../../values/page.ts';

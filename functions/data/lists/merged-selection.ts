@@ -3,9 +3,8 @@
  * value; where values are equal, by their time of creation, then by owner. Pure.
  *
  * The rows of all owners have places in one sequence: owner after owner, by their ids. No column
- * holds times of creation, so the order of equal values is found by the owners' time indexes: they
- * give bounds for each few rows. Only rows whose bounds reach into the page, or across its ends, are
- * wanted.
+ * holds times of creation. So the owners' time indexes give bounds for every few rows. Only rows
+ * whose bounds reach into the page, or across its ends, are wanted.
  */
 
 import { toMicroseconds } from '../../values/timestamp.ts';
@@ -172,7 +171,10 @@ function locate({ starts }: Pick<JoinedRows, 'starts'>, place: number) {
   return { owner, row: place - (starts[owner] as number) };
 }
 
-/** Rows of one entry of a time index, or of one segment: they count as summarized until they are read. */
+/**
+ * Rows of one entry of a time index, or of one segment: they count as summarized until they are
+ * read.
+ */
 interface Doubtful extends SummarizedRows {
   /** The rows themselves; absent where only their columns say which they are. */
   readonly members?: readonly number[];

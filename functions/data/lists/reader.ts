@@ -79,8 +79,8 @@ export interface ListOwner {
 
 /**
  * As readList, over the rows of several owners, by their ids ascending: exact for each owner as of
- * the moment when it is read. Rows of equal values are in the order of their creation, then of their
- * owners.
+ * the moment when it is read. Rows of equal values are in the order of their creation, then of
+ * their owners.
  *
  * Cost, for each owner: what a page in another order than creation's costs, without its rows; one
  * read unit for times of creation, and 2.5 for each 10,000 rows where the page is not among the

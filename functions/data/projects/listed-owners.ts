@@ -1,4 +1,4 @@
-/** Whose rows a list has: the caller's, and rows of fellows in projects that the caller may read. */
+/** Whose rows a list has: the caller's, and rows of fellows that the caller may read. */
 
 import { InvalidInput } from '../../errors.ts';
 import type { Db } from '../dynamodb/db.ts';
