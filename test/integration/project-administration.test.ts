@@ -58,13 +58,15 @@ describe('GET /api/v1/usage with a project', () => {
     expect(await shots({ project_id: project.toUpperCase() })).toBe(12);
   });
 
-  it('is refused to all others, about any project, also their own usage there', async () => {
+  it('is refused to all others, about any project, but for their own usage there', async () => {
     for (const project_id of [other, uuid('c', 9)])
       expect(await usage({ ...admin, query: { project_id } })).toMatchObject(refused);
     for (const role of [undefined, ...projectRoleNames.filter((name) => name !== 'admin')]) {
       const claims = { projects: JSON.stringify([{ id: project, name: 'The project', role }]) };
-      const query = { project_id: project, user_id: users[0]! };
-      expect(await usage({ userId: users[0]!, claims, query })).toMatchObject(refused);
+      const who = { userId: users[0]!, claims };
+      expect(await usage({ ...who, query: { project_id: project } })).toMatchObject(refused);
+      expect(await usage({ ...who, query: { project_id: project, user_id: users[1]! } })).toMatchObject(refused);
+      expect(await shots({ project_id: project, user_id: users[0]! }, who)).toBe(1);
     }
     expect(await usage({ ...admin, query: { project_id: 'x' } })).toMatchObject({ status: 422 });
   });

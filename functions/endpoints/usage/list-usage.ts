@@ -19,7 +19,7 @@ export const handler = endpoint(
   async ({ db, userId, isOperator, claims, query, event }) => {
     const { period = 'day', group_by = [], project_id, scope = project_id === undefined ? 'own' : 'all' } = query;
     const { user_id = scope === 'all' ? undefined : userId } = query;
-    const mayRead = project_id === undefined ? user_id === userId : administers(claims, project_id);
+    const mayRead = user_id === userId || (project_id !== undefined && administers(claims, project_id));
     if (!mayRead && !isOperator) throw new InsufficientScope(operatorScope);
     const groups = [...new Set(group_by)];
     const read = await readUsage(db, user_id, spanOf(query, db.clock.now()));
