@@ -193,7 +193,7 @@ it(`loses nothing, writes nothing twice and delivers every end under one id when
 
     // Every transaction was made in full or not at all: there is nothing to mend.
     const compared = await repair(directory);
-    expect(compared.printed).toContain('2 users, 0 with differences.');
+    expect(compared.printed).toContain('4 users, 0 with differences.');
     expect(compared.code).toBe(0);
   }
 
