@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { projectRights, projectRoleNames, projectRoles } from '../project-roles.ts';
+import { type ProjectRight, projectRights, projectRoleNames, projectRoles } from '../project-roles.ts';
 import { Count, NullableText, QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
@@ -72,8 +72,19 @@ export function roleIn({ projects = [] }: Pick<Claims, 'projects'>, projectId: s
   return projects.find(({ id }) => id === projectId)?.role;
 }
 
+/** What the token lets its holder do in the project. One that names no projects restricts none. */
+export function rightsIn({ projects }: Pick<Claims, 'projects'>, projectId: string): ProjectRight[] {
+  const project = projects?.find(({ id }) => id === projectId);
+  const rules = project?.role && projectRoles[project.role];
+  const has: Readonly<Record<ProjectRight, boolean>> = {
+    read: rules !== undefined,
+    submit: rules?.submits ?? (projects === undefined || project !== undefined),
+    administer: rules?.administers ?? false,
+  };
+  return projectRights.filter((right) => has[right]);
+}
+
 /** Whether the token makes its holder an administrator of the project. */
 export function administers(claims: Pick<Claims, 'projects'>, projectId: string): boolean {
-  const role = roleIn(claims, projectId);
-  return role !== undefined && projectRoles[role].administers;
+  return rightsIn(claims, projectId).includes('administer');
 }

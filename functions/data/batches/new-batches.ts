@@ -5,7 +5,7 @@ import { deviceModes } from '../../device-modes.ts';
 import { Forbidden, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
 import type { BatchDetails, BatchWithJobs } from '../../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schemas/batch-request.ts';
-import type { Claims } from '../../schemas/claims.ts';
+import { type Claims, rightsIn, roleIn } from '../../schemas/claims.ts';
 import type { Job, JobRow, NewJob } from '../../schemas/job.ts';
 import { sequenceFacts } from '../../schemas/sequence.ts';
 import { lowerPriority } from '../../schemas/values.ts';
@@ -22,7 +22,6 @@ import {
   requestCreation,
 } from '../lifecycle/request-creation.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
-import { rightsIn } from '../projects/rights.ts';
 import { openRules } from '../queue/device-rules.ts';
 import { batchOf } from '../rows/batches.ts';
 import { getDevice, listDevices } from '../rows/devices.ts';
@@ -192,7 +191,7 @@ export async function planJobs(
 /** Throws Forbidden when the token names projects, but not this one, or as one to read only. */
 export function requireProject(claims: Claims, projectId: string): void {
   if (rightsIn(claims, projectId).includes('submit')) return;
-  const role = claims.projects?.find(({ id }) => id === projectId)?.role;
+  const role = roleIn(claims, projectId);
   const why =
     role === undefined ? 'The token does not name this project.' : `A ${role} of the project may not submit to it.`;
   throw new Forbidden('project_not_allowed', why);

@@ -1,7 +1,8 @@
 /** Who may see and do what with the rows of others: the one rule, and how their rows are found. */
 
 import { Forbidden, NotFound, requireFound } from '../../errors.ts';
-import { administers, type Claims, roleIn } from '../../schemas/claims.ts';
+import { type ProjectRight, type RowRight, rowRights } from '../../project-roles.ts';
+import { type Claims, rightsIn } from '../../schemas/claims.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 import { listContributors } from './contributors.ts';
@@ -18,14 +19,27 @@ export interface OwnedRow {
   readonly project_id: string;
 }
 
-/** To see it; to cancel or close it; to change anything else of it. */
-export type Right = 'read' | 'end' | 'change';
+/** What permits it in the row's project, to others than the owner; null: nothing does. */
+const rightOfOthers = {
+  read: 'read',
+  repeat: 'submit',
+  end: 'administer',
+  change: null,
+} as const satisfies Readonly<Record<RowRight, ProjectRight | null>>;
 
-/** The rule. Owners may do everything with their rows; others what their role permits there. */
-export function may(right: Right, { userId, claims }: Member, row: OwnedRow): boolean {
-  if (row.user_id === userId) return true;
-  if (right === 'change') return false;
-  return right === 'end' ? administers(claims, row.project_id) : roleIn(claims, row.project_id) !== undefined;
+/**
+ * The rule. Owners may do everything with their rows, but run them again only where they may
+ * submit; others what their role permits there.
+ */
+export function may(right: RowRight, { userId, claims }: Member, row: OwnedRow): boolean {
+  if (row.user_id === userId && right !== 'repeat') return true;
+  const needed = rightOfOthers[right];
+  return needed !== null && rightsIn(claims, row.project_id).includes(needed);
+}
+
+/** What the caller may do with a row that they may see, whatever its state. */
+export function rightsTo(caller: Member, row: OwnedRow): RowRight[] {
+  return rowRights.filter((right) => may(right, caller, row));
 }
 
 /** The projects whose rows the caller may read, of any owner. */
@@ -54,7 +68,7 @@ const nouns = { Batches: 'batch', Jobs: 'job' } as const;
 export async function asOwner<Table extends RowTable, Value>(
   db: Db<NoInfer<Table> | 'Contributors'>,
   caller: Member,
-  { right, table, id }: NamedRow<Table> & { readonly right: Right },
+  { right, table, id }: NamedRow<Table> & { readonly right: RowRight },
   attempt: (owner: string) => Promise<Value | undefined>,
 ): Promise<Value> {
   const own = await attempt(caller.userId).catch(unlessMissing);
@@ -71,7 +85,7 @@ function unlessMissing(error: unknown): undefined {
 }
 
 /** The caller may see a fellow's row, and lacks this right. */
-export function notTheOwner(right: Right): Forbidden {
+export function notTheOwner(right: RowRight): Forbidden {
   const others = right === 'end' ? ', or an administrator of its project,' : '';
   return new Forbidden('not_the_owner', `Only its owner${others} may do this.`);
 }

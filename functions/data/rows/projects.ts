@@ -1,5 +1,5 @@
 import { OutdatedColumns } from '../../errors.ts';
-import { type Claims, type Project, roleIn } from '../../schemas/claims.ts';
+import { type Claims, type Project, rightsIn, roleIn } from '../../schemas/claims.ts';
 import { headKey, headOf } from '../columns/head.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
@@ -9,7 +9,6 @@ import { readDictionaries } from '../lists/read-dictionaries.ts';
 import { readList } from '../lists/reader.ts';
 import { readableProjects } from '../projects/access.ts';
 import { type Contributor, listContributors } from '../projects/contributors.ts';
-import { rightsIn } from '../projects/rights.ts';
 
 type ProjectsDb = Db<'Columns' | 'Contributors'>;
 

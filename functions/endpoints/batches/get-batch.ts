@@ -1,6 +1,5 @@
 import { getBatchDetails } from '../../data/batches/batch-details.ts';
-import { asOwner } from '../../data/projects/access.ts';
-import { rightsTo } from '../../data/projects/rights.ts';
+import { asOwner, rightsTo } from '../../data/projects/access.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';

@@ -1,5 +1,4 @@
-import { asOwner } from '../../data/projects/access.ts';
-import { rightsTo } from '../../data/projects/rights.ts';
+import { asOwner, rightsTo } from '../../data/projects/access.ts';
 import { getJob } from '../../data/rows/jobs.ts';
 import { getSequence } from '../../data/rows/sequences.ts';
 import { endpoint } from '../../http/endpoint.ts';

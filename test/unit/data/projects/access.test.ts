@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rightsTo } from '../../../../functions/data/projects/rights.ts';
+import { rightsTo } from '../../../../functions/data/projects/access.ts';
 import type { ProjectRole } from '../../../../functions/project-roles.ts';
 
 const [project_id, other] = ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', 'b0000000-0000-0000-0000-00000000000b'];
