@@ -22,6 +22,7 @@ import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
 import { uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { withoutRole } from '../support/without-role.ts';
 import { type Budget, excesses, mean, type Units } from './units.ts';
 
 export interface EndpointBench {
@@ -191,7 +192,7 @@ function endpointsOf({ db, userId }: EndpointBench) {
     job: (jobId: string) => Promise.all([getJob(db, userId, jobId), getSequence(db, userId, jobId)]),
     jobStatus: (jobId: string) => getJob(db, userId, jobId),
     jobsOf: (batchId: string) =>
-      listJobs(db, userId, {
+      listJobs(db, withoutRole(userId), {
         batch_id: [batchId],
         limit: 100,
         offset: 0,

@@ -6,6 +6,7 @@ import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { Page } from '../../functions/values/page.ts';
 import type { ListFigure } from '../../infra/docs/performance.ts';
 import type { Cost } from '../support/measured-client.ts';
+import { withoutRole } from '../support/without-role.ts';
 import type { BenchRows } from './bench-rows.ts';
 import {
   defaults,
@@ -65,8 +66,8 @@ async function measureWalk({ rows, size, measure }: ListBench, lists: Lists): Pr
 
 function listsOf({ db, userId }: ListBench): Lists {
   return {
-    batches: (query) => listBatches(db, userId, query as BatchListQuery),
-    jobs: (query) => listJobs(db, userId, query as JobListQuery),
+    batches: (query) => listBatches(db, withoutRole(userId), query as BatchListQuery),
+    jobs: (query) => listJobs(db, withoutRole(userId), query as JobListQuery),
   };
 }
 

@@ -18,6 +18,7 @@ import { batchesAndJobs } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testDb } from '../support/test-db.ts';
+import { withoutRole } from '../support/without-role.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Of blocks of 16 rows: then nine rows fill the tail. */
@@ -85,7 +86,9 @@ describe('a list read while the tail moves to the blocks', () => {
         }
         return call.send();
       });
-      expect(answerOf(await listBatches(through, userId, query))).toEqual(listOf(await rowsOf(userId), query as never));
+      expect(answerOf(await listBatches(through, withoutRole(userId), query))).toEqual(
+        listOf(await rowsOf(userId), query as never),
+      );
       expect(isMoved).toBe(true);
     },
   );
@@ -108,7 +111,7 @@ describe('a list read while the tail moves to the blocks', () => {
         await moved;
         return answer;
       });
-      const answer = answerOf(await listBatches(through, userId, query));
+      const answer = answerOf(await listBatches(through, withoutRole(userId), query));
       const after = await rowsOf(userId);
       expect([listOf(before, query as never), listOf(after, query as never)]).toContainEqual(answer);
       expect(after).toHaveLength(before.length + 1);
@@ -200,8 +203,8 @@ describe('lists while rows are created and change', () => {
       const lists = [first, second].map((query) => BatchListQuery.parse(asParameters(query)));
       const jobQuery = JobListQuery.parse(asParameters(ofJobs));
       const [answers, jobAnswer] = await Promise.all([
-        Promise.all(lists.map((query) => listBatches(db, userId, query))),
-        listJobs(db, userId, jobQuery),
+        Promise.all(lists.map((query) => listBatches(db, withoutRole(userId), query))),
+        listJobs(db, withoutRole(userId), jobQuery),
         perform(number, write),
       ]);
       const after = await batchesAndJobs(client, tables, userId);

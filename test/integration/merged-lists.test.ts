@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Member } from '../../functions/data/projects/access.ts';
-import { countVisibleBatches, listVisibleBatches } from '../../functions/data/rows/batches.ts';
-import { countVisibleJobs, listVisibleJobs } from '../../functions/data/rows/jobs.ts';
+import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
+import { countJobs, listJobs } from '../../functions/data/rows/jobs.ts';
 import { projectRoleNames } from '../../functions/project-roles.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { jobOrderings } from '../../functions/schemas/job-list-query.ts';
@@ -205,8 +205,8 @@ describe('a list over the members of projects, on small blocks and pages', () =>
         .map(([who, query, order_by]) => [who, { ...query, order_by }]),
       allBatches,
       {
-        list: (caller, query) => listVisibleBatches(db, caller, query),
-        count: (caller, query) => countVisibleBatches(db, caller, query),
+        list: (caller, query) => listBatches(db, caller, query),
+        count: (caller, query) => countBatches(db, caller, query),
       },
     );
   });
@@ -219,8 +219,8 @@ describe('a list over the members of projects, on small blocks and pages', () =>
         .map(([who, query, order_by]) => [who, { ...query, order_by }]),
       allJobs,
       {
-        list: (caller, query) => listVisibleJobs(db, caller, query),
-        count: (caller, query) => countVisibleJobs(db, caller, query),
+        list: (caller, query) => listJobs(db, caller, query),
+        count: (caller, query) => countJobs(db, caller, query),
       },
     );
   });

@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { listVisibleBatches } from '../../functions/data/rows/batches.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -62,7 +62,7 @@ describe('a list with a role in a project', () => {
     const measure = measuredClient(measured);
     const query = BatchListQuery.parse({ status: ['DONE'] });
     const callOf = (projects: object) => () =>
-      listVisibleBatches(testDb(measured, names), { userId: 'ann', claims: projects }, query);
+      listBatches(testDb(measured, names), { userId: 'ann', claims: projects }, query);
     const without = await measure(callOf({}));
     const withRole = await measure(callOf({ projects: [{ id: shared, name: 'Shared', role: 'admin' }] }));
     expect(withRole.value).toEqual(without.value);
@@ -105,7 +105,7 @@ describe('a list with a role in a project', () => {
     const query = BatchListQuery.parse({ ...parameters, scope: ['project'] });
     const projects = [{ id: shared, name: 'Shared', role: 'viewer' as const }];
     const { cost } = await measure(() =>
-      listVisibleBatches(testDb(measured, names), { userId: 'ann', claims: { projects } }, query),
+      listBatches(testDb(measured, names), { userId: 'ann', claims: { projects } }, query),
     );
     // Contributors; of each member the head, two columns with summaries, times, and its 60 rows.
     expect(cost.readUnits).toBeLessThanOrEqual(0.5 + 3 * (0.5 + 2 * 1 + 0.5 + 60 * 0.15));
@@ -149,11 +149,11 @@ describe('a list over members while reads lag', () => {
   const caller = { userId: 'ann', claims: { projects } };
   const query = BatchListQuery.parse({ scope: ['project'], limit: ['20'] });
   const through = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-    listVisibleBatches({ ...db, client: interceptedClient(client, intercept) }, caller, query);
+    listBatches({ ...db, client: interceptedClient(client, intercept) }, caller, query);
   const isEventual = ({ input }: Call) => input.ConsistentRead !== true;
 
   it('is complete although rows, and entries of the time index, are missing at first', async () => {
-    const expected = await listVisibleBatches(db, caller, query);
+    const expected = await listBatches(db, caller, query);
     let lags = 0;
     const found = await through(async (call) => {
       const answer = await call.send();

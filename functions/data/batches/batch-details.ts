@@ -7,7 +7,7 @@ import { StaleRead } from '../lists/join-blocks.ts';
 import { ownerReads } from '../lists/owner-reads.ts';
 import { rowsWithIds } from '../lists/row-reads.ts';
 import { type BatchOfUser, getBatch } from '../rows/batches.ts';
-import { jobOf, listJobIds, listJobs } from '../rows/jobs.ts';
+import { jobOf, listJobIds, listJobsOfBatch } from '../rows/jobs.ts';
 import { getSequence } from '../rows/sequences.ts';
 
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
@@ -42,11 +42,10 @@ export function getBatchDetails(db: DetailsDb, userId: string, batchId: string):
 
 async function readDetails(db: DetailsDb, of: BatchOfUser, attemptsLeft: number): Promise<BatchDetails | undefined> {
   const { userId, batchId } = of;
-  const page = { limit: maxJobsShown, offset: 0, order_by: 'creation_order', order_by_direction: 'ASC' } as const;
   const [batch, sequence_builder, { items, total }] = await Promise.all([
     getBatch(db, userId, batchId),
     getSequence(db, userId, batchId),
-    listJobs(db, userId, { ...page, batch_id: [batchId] }),
+    listJobsOfBatch(db, of, maxJobsShown),
   ]);
   if (batch === undefined) return undefined;
   if (total !== batch.jobs_count) throw new StaleRead('The number of jobs changed.');

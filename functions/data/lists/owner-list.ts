@@ -34,36 +34,6 @@ interface OwnerList<List extends ListDescription, Query> {
   readonly parameters: ListParameters<Query>;
 }
 
-/**
- * Lists what a user owns, for these parameters. A row has one owner, so a filter by other users
- * finds nothing. Costs and guarantees: see readList.
- */
-export async function listOwned<List extends ListDescription, Query extends OrderAndPage, Shown>(
-  db: Db<TablesOfList<List>>,
-  { list, parameters, show }: OwnerList<List, Query> & { readonly show: (row: Row) => Shown },
-  userId: string,
-  query: Query,
-): Promise<Page<Shown>> {
-  if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-  const { items, total } = await readList(db, list, userId, makeListQuery(list, parameters, query));
-  return { items: items.map(show), total };
-}
-
-/**
- * Counts what a list would show, by the values of a facet. Costs and guarantees: see countByFacet.
- */
-export function countOwned<List extends ListDescription, Query extends OrderAndPage>(
-  db: Db<TablesOfList<List>>,
-  { list, parameters, facet }: OwnerList<List, Query> & { readonly facet: string },
-  userId: string,
-  query: Query,
-): Promise<Counts> {
-  const isOthers = query.user_id !== undefined && !query.user_id.includes(userId);
-  const nothing = { kind: 'ids', oneOf: [] } as const;
-  const { conditions } = makeListQuery(list, parameters, query);
-  return countByFacet(db, list, userId, { conditions: isOthers ? [nothing] : conditions, facet });
-}
-
 /** A row of a list, and what its owner is called: null where that is not known. */
 export type Listed<Shown> = Shown & { readonly user_name: string | null };
 
@@ -101,7 +71,10 @@ function listOwner({ userId, projectIds }: ListedOwner): ListOwner {
   return { userId, conditions: projectIds === undefined ? [] : [facetIn('project_id')(projectIds)] };
 }
 
-/** Counts what listVisible would list, by the values of a facet. */
+/**
+ * Counts what listVisible would list, by the values of a facet. Costs and guarantees: for each
+ * owner, see countByFacet.
+ */
 export async function countVisible<List extends ListDescription, Query extends OrderAndPage>(
   db: Db<TablesOfList<List> | 'Contributors'>,
   { list, parameters, facet }: OwnerList<List, Query> & { readonly facet: string },

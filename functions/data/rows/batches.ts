@@ -17,14 +17,7 @@ import {
   notAfter,
   notBefore,
 } from '../lists/filters.ts';
-import {
-  countOwned,
-  countVisible,
-  type Listed,
-  type ListParameters,
-  listOwned,
-  listVisible,
-} from '../lists/owner-list.ts';
+import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
 import type { Member } from '../projects/access.ts';
 
@@ -54,25 +47,8 @@ const parameters: ListParameters<BatchListQuery> = {
   },
 };
 
-/**
- * Lists a user's batches that match, from `offset` on, and their total. Costs and guarantees: see
- * readList.
- */
-export function listBatches(
-  db: Db<'Batches' | 'Columns'>,
-  userId: string,
-  query: BatchListQuery,
-): Promise<Page<Batch>> {
-  return listOwned(db, { list: formatsOf(db).batch, parameters, show: batchOf }, userId, query);
-}
-
-/** Counts a user's batches that match, by their status. Costs and guarantees: see countByFacet. */
-export function countBatches(db: Db<'Batches' | 'Columns'>, userId: string, query: BatchListQuery): Promise<Counts> {
-  return countOwned(db, { list: formatsOf(db).batch, parameters, facet: 'status' }, userId, query);
-}
-
 /** Lists the batches that the caller may see, as listVisible does. */
-export function listVisibleBatches(
+export function listBatches(
   db: Db<'Batches' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: BatchListQuery,
@@ -81,7 +57,7 @@ export function listVisibleBatches(
 }
 
 /** Counts the batches that the caller may see, as countVisible does. */
-export function countVisibleBatches(
+export function countBatches(
   db: Db<'Batches' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: BatchListQuery,

@@ -18,15 +18,9 @@ import {
   notBefore,
 } from '../lists/filters.ts';
 import { listMatchingIds } from '../lists/matching-ids.ts';
-import {
-  countOwned,
-  countVisible,
-  type Listed,
-  type ListParameters,
-  listOwned,
-  listVisible,
-} from '../lists/owner-list.ts';
-import type { Counts } from '../lists/reader.ts';
+import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
+import type { ListQuery } from '../lists/query.ts';
+import { type Counts, readList } from '../lists/reader.ts';
 import type { Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
 
@@ -49,29 +43,8 @@ const parameters: ListParameters<JobListQuery> = {
   },
 };
 
-/**
- * Lists a user's jobs that match, without their results, from `offset` on, and their total. Costs
- * and guarantees: see readList.
- */
-export function listJobs(
-  db: Db<'Batches' | 'Jobs' | 'Columns'>,
-  userId: string,
-  query: JobListQuery,
-): Promise<Page<Job>> {
-  return listOwned(db, { list: formatsOf(db).job, parameters, show: jobOf }, userId, query);
-}
-
-/** Counts a user's jobs that match, by their status. Costs and guarantees: see countByFacet. */
-export function countJobs(
-  db: Db<'Batches' | 'Jobs' | 'Columns'>,
-  userId: string,
-  query: JobListQuery,
-): Promise<Counts> {
-  return countOwned(db, { list: formatsOf(db).job, parameters, facet: 'status' }, userId, query);
-}
-
 /** Lists the jobs that the caller may see, as listVisible does. */
-export function listVisibleJobs(
+export function listJobs(
   db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: JobListQuery,
@@ -80,12 +53,27 @@ export function listVisibleJobs(
 }
 
 /** Counts the jobs that the caller may see, as countVisible does. */
-export function countVisibleJobs(
+export function countJobs(
   db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: JobListQuery,
 ): Promise<Counts> {
   return countVisible(db, { list: formatsOf(db).job, parameters, facet: 'status' }, caller, query);
+}
+
+/**
+ * The first jobs of a batch in their order, `limit` of them, and how many it has. Costs and
+ * guarantees: see readList.
+ */
+export async function listJobsOfBatch(
+  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  { userId, batchId }: BatchOfUser,
+  limit: number,
+): Promise<Page<Job>> {
+  const order = { kind: 'column', column: 'creation_order' } as const;
+  const query: ListQuery = { conditions: [inSets('batch')([batchId])], order, direction: 'ASC', offset: 0, limit };
+  const { items, total } = await readList(db, formatsOf(db).job, userId, query);
+  return { items: items.map(jobOf), total };
 }
 
 /** The job as users see it. Throws CorruptData when the row breaks its schema. */

@@ -1,4 +1,4 @@
-import { countVisibleBatches, listVisibleBatches } from '../../data/rows/batches.ts';
+import { countBatches, listBatches } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { countsReply, pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -6,6 +6,6 @@ import { operation } from './list-batches.operation.ts';
 
 export const handler = endpoint(routes.listBatches, operation, async ({ db, query, ...caller }) =>
   query.count_by === undefined
-    ? pageReply(query, await listVisibleBatches(db, caller, query))
-    : countsReply(await countVisibleBatches(db, caller, query)),
+    ? pageReply(query, await listBatches(db, caller, query))
+    : countsReply(await countBatches(db, caller, query)),
 );
