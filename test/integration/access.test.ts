@@ -3,7 +3,6 @@
  * answers, beside the table of what they must be.
  */
 
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
@@ -113,9 +112,6 @@ beforeAll(async () => {
         const Key = { user_id: userId, id: thing.batch_id };
         await changeItem(client, names.Batches, { Key, attributes: { queue_key: null } });
       }
-    }
-    for (const project_id of new Set(cellsOfUser.map(({ thing }) => thing.project_id))) {
-      await client.send(new PutCommand({ TableName: names.Contributors, Item: { project_id, user_id: userId } }));
     }
   }
   for (const project_id of [project, otherProject, strangersProject]) {

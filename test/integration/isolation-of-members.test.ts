@@ -3,7 +3,6 @@
  * project the rights of the role there alone.
  */
 
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -56,11 +55,6 @@ const hidden = {
 
 beforeAll(async () => {
   for (const each of worlds) await storeWorld({ client, names, results }, each);
-  for (const user_id of fellows) {
-    for (const project_id of [first, second, third]) {
-      await client.send(new PutCommand({ TableName: names.Contributors, Item: { project_id, user_id } }));
-    }
-  }
 });
 
 async function ask(route: RouteWithToken, request: UserRequest) {
@@ -104,9 +98,6 @@ it('has in each project the rights of the role there', async () => {
     owner,
     ofProject.map((project_id, at) => newBatch(at, { project_id, open: true, jobs: [newJob(at)] })),
   );
-  for (const project_id of ofProject) {
-    await client.send(new PutCommand({ TableName: names.Contributors, Item: { project_id, user_id: owner } }));
-  }
   const answered = async (route: RouteWithToken) => {
     const statuses: number[] = [];
     for (const at of ofProject.keys()) {

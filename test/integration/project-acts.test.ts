@@ -45,15 +45,10 @@ const stack = workerStack(client, names, {
 });
 
 let [owner, device, admin] = ['', '', ''];
-beforeEach(async () => {
+beforeEach(() => {
   ({ user: owner, device } = newNames());
   admin = `admin|${randomUUID()}`;
-  await contribute(owner);
 });
-
-function contribute(user_id: string, project = project_id) {
-  return client.send(new PutCommand({ TableName: names.Contributors, Item: { project_id: project, user_id } }));
-}
 
 const create = (wanted: Parameters<typeof stack.create>[1] = {}, userId = owner) =>
   stack.create(userId, { device_type: device, ...wanted });
@@ -243,8 +238,6 @@ describe('a caller who cancels batches of several owners', () => {
   it('gets for each what they would get for it alone, and finds all of others at once', async () => {
     const other = newNames().user;
     const [elsewhere, strange] = [uuid('c', 7), uuid('c', 8)];
-    await Promise.all([contribute(other), contribute(other, elsewhere), contribute(owner, elsewhere)]);
-    await contribute(owner, strange);
     const own = await create({ jobs: 2 }, admin);
     const [small, large, theirs] = [await create(), await create({ jobs: 100 }), await create({}, other)];
     const ended = await create();
@@ -256,6 +249,8 @@ describe('a caller who cancels batches of several owners', () => {
     ] as const) {
       const [row] = (await ownerRows(client, names, owner)).batches.filter((each) => each.id === id);
       await client.send(new PutCommand({ TableName: names.Batches, Item: { ...row, project_id: project } }));
+      const contributor = { project_id: project, user_id: owner };
+      await client.send(new PutCommand({ TableName: names.Contributors, Item: contributor }));
     }
     const projects = JSON.stringify([...rolesOf('admin'), ...rolesOf('member', elsewhere)]);
     const missing = randomUUID();
