@@ -7,11 +7,10 @@ import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-lis
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 import { cases } from '../support/depth.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
+import { frozenClient } from '../support/frozen-client.ts';
 import { answerOf, countsOf, listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { pagedClient } from '../support/paged-client.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
@@ -135,21 +134,6 @@ const jobQueries = fc
   .map(([query, order_by]) => ({ ...query, order_by }));
 
 /**
- * The database, with each answer kept: no row changes here, and most queries read the same blocks.
- * Pages are short.
- */
-function frozenDb() {
-  const answers = new Map<string, Promise<Record<string, unknown>>>();
-  const keeping = interceptedClient(client, ({ name, input, send }) => {
-    const call = `${name} ${JSON.stringify(input)}`;
-    const answer = answers.get(call) ?? send();
-    answers.set(call, answer);
-    return answer;
-  });
-  return testDb(pagedClient(keeping, pageLimit), tables, { formats });
-}
-
-/**
  * Several at once: each query is independent, and DynamoDB Local answers one at a time too slowly.
  */
 async function compareAll<Query>(
@@ -174,7 +158,7 @@ async function compareAll<Query>(
 
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, async () => {
-    const db = frozenDb();
+    const db = testDb(frozenClient(client, pageLimit), tables, { formats });
     await compareAll(
       batchQueries,
       counted,
@@ -184,7 +168,7 @@ describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 it
   });
 
   it(`answers ${randomQueries} random job queries like an array`, async () => {
-    const db = frozenDb();
+    const db = testDb(frozenClient(client, pageLimit), tables, { formats });
     await compareAll(
       jobQueries,
       jobs,

@@ -112,15 +112,4 @@ describe('GET /api/v1/projects', () => {
     await changeItem(client, names.Columns, { Key, attributes: { format: undefined } });
     expect(await countsOf()).toEqual([Array(201).fill(null), [null]]);
   });
-
-  it('says what the caller may do in each project, by the role in the token', async () => {
-    const roles = [undefined, 'viewer', 'member', 'admin'];
-    const projects = JSON.stringify(roles.map((role, at) => ({ id: uuid('c', at), name: `P${at}`, role })));
-    expect(await projectsOf(`auth0|${randomUUID()}`, { projects })).toMatchObject([
-      { name: 'P0', rights: ['submit'] },
-      { name: 'P1', rights: ['read'] },
-      { name: 'P2', rights: ['read', 'submit'] },
-      { name: 'P3', rights: ['read', 'submit', 'administer'] },
-    ]);
-  });
 });

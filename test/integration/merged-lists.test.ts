@@ -10,11 +10,10 @@ import { BatchStatus, JobStatus, QueuePriority } from '../../functions/schemas/v
 import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 import { derivedUuid } from '../../functions/values/uuid.ts';
 import { cases } from '../support/depth.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
+import { frozenClient } from '../support/frozen-client.ts';
 import { answerOf, countsOf, listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed, writeAll } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { pagedClient } from '../support/paged-client.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
@@ -153,17 +152,6 @@ const jobFilters = {
   start_date: times,
 };
 
-function frozenDb() {
-  const answers = new Map<string, Promise<Record<string, unknown>>>();
-  const keeping = interceptedClient(client, ({ name, input, send }) => {
-    const call = `${name} ${JSON.stringify(input)}`;
-    const answer = answers.get(call) ?? send();
-    answers.set(call, answer);
-    return answer;
-  });
-  return testDb(pagedClient(keeping, 7), tables, { formats });
-}
-
 /** Without zeros: an empty array does not say what its rows would be. */
 const counted = (counts: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
@@ -198,7 +186,7 @@ async function compareAll(
 
 describe('a list over the members of projects, on small blocks and pages', () => {
   it(`answers ${randomQueries} random batch queries like an array`, async () => {
-    const db = frozenDb();
+    const db = testDb(frozenClient(client, 7), tables, { formats });
     await compareAll(
       fc
         .tuple(callers, upTo(2, batchFilters), fc.constantFrom(...batchOrderings))
@@ -212,7 +200,7 @@ describe('a list over the members of projects, on small blocks and pages', () =>
   });
 
   it(`answers ${randomQueries} random job queries like an array`, async () => {
-    const db = frozenDb();
+    const db = testDb(frozenClient(client, 7), tables, { formats });
     await compareAll(
       fc
         .tuple(callers, upTo(2, jobFilters), fc.constantFrom(...jobOrderings))

@@ -7,12 +7,8 @@ import {
 import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 
 /** All items of an owner in a table, as they are now. */
-export async function itemsOfOwner(
-  client: DynamoDBDocumentClient,
-  table: string,
-  userId: string,
-): Promise<NonNullable<QueryCommandOutput['Items']>> {
-  const items: NonNullable<QueryCommandOutput['Items']> = [];
+export async function itemsOfOwner(client: DynamoDBDocumentClient, table: string, userId: string): Promise<Items> {
+  const items: Items = [];
   const query = {
     TableName: table,
     KeyConditionExpression: 'user_id = :user',
@@ -24,27 +20,25 @@ export async function itemsOfOwner(
 }
 
 /** The items of a user in the table of contributors: one for each project that knows the user. */
-export async function contributorItems(
-  client: DynamoDBDocumentClient,
-  table: string,
-  userId: string,
-): Promise<NonNullable<QueryCommandOutput['Items']>> {
-  const items: NonNullable<QueryCommandOutput['Items']> = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
-    items.push(...Items.filter(({ user_id }) => user_id === userId));
-  }
-  return items;
+export function contributorItems(client: DynamoDBDocumentClient, table: string, userId: string) {
+  return scannedItems(client, table, ({ user_id }) => user_id === userId);
 }
 
 /** The items of the table of usage that are of this user, in all months. */
-export async function usageItems(
+export function usageItems(client: DynamoDBDocumentClient, table: string, userId: string) {
+  return scannedItems(client, table, ({ key }) => key.startsWith(usagePrefix(userId)));
+}
+
+type Items = NonNullable<QueryCommandOutput['Items']>;
+
+async function scannedItems(
   client: DynamoDBDocumentClient,
   table: string,
-  userId: string,
-): Promise<NonNullable<QueryCommandOutput['Items']>> {
-  const items: NonNullable<QueryCommandOutput['Items']> = [];
+  isWanted: (item: Items[number]) => boolean,
+): Promise<Items> {
+  const items: Items = [];
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
-    items.push(...Items.filter(({ key }) => key.startsWith(usagePrefix(userId))));
+    items.push(...Items.filter(isWanted));
   }
   return items;
 }
