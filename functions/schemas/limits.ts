@@ -116,9 +116,13 @@ const Subject = z.pipe(
 export const defaultSubject = 'default';
 export const userSubject = (userId: string) => `user:${userId}`;
 export const projectSubject = (projectId: string) => `project:${projectId}`;
-/** The project that a subject names, if any. */
-export const projectsOf = (subject: string) =>
-  subject.startsWith('project:') ? [subject.slice('project:'.length)] : [];
+/** The user, or the project, that a subject names; undefined for any other. */
+export const userOfSubject = (subject: string) => idAfter(userSubject(''), subject);
+export const projectOfSubject = (subject: string) => idAfter(projectSubject(''), subject);
+
+function idAfter(prefix: string, subject: string): string | undefined {
+  return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
+}
 
 export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegistry, {
   fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },

@@ -13,9 +13,10 @@ import type { NewAct } from '../../schemas/audit.ts';
 import {
   defaultSubject,
   Limits,
+  projectOfSubject,
   projectSubject,
-  projectsOf,
   SubjectLimits,
+  userOfSubject,
   userSubject,
 } from '../../schemas/limits.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
@@ -131,12 +132,6 @@ async function withNames(db: NamedLimitsDb, page: readonly SubjectLimits[]): Pro
   });
 }
 
-/** The user whose limits these are; undefined for a project's and the default. */
-function userOfSubject(subject: string): string | undefined {
-  const prefix = userSubject('');
-  return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
-}
-
 interface LimitsChange {
   readonly operator: string;
   readonly operatorName?: string | undefined;
@@ -164,7 +159,7 @@ export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): 
     if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former };
     const updated_at = fromMilliseconds(db.clock.now());
     const userId = userOfSubject(subject);
-    const [projectId] = projectsOf(subject);
+    const projectId = projectOfSubject(subject);
     const act: NewAct = {
       at: updated_at,
       operator: change.operator,
