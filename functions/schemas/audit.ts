@@ -6,8 +6,14 @@ import { JsonObject, NullableText, Timestamp } from './values.ts';
 
 export const AuditAction = z
   .enum([
-    ...(['device.set', 'batch.cancel', 'batch.priority', 'limits.put', 'limits.delete'] as const),
-    ...(['batch.close', 'job.cancel', 'batch.read'] as const),
+    'device.set',
+    'batch.cancel',
+    'batch.priority',
+    'limits.put',
+    'limits.delete',
+    'batch.close',
+    'job.cancel',
+    'batch.read',
   ])
   .register(z.globalRegistry, { id: 'AuditAction' });
 

@@ -12,6 +12,7 @@ import {
   NullableText,
   NullableTimestamp,
   NullableUuid,
+  ownerNameText,
   QueuePriority,
   RowRights,
   rightsText,
@@ -145,9 +146,6 @@ const fields = {
   erased_at: 'When its content and its jobs’ content was erased; null otherwise.',
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
 
-/** What lists say of the name of an owner. */
-export const user_name = 'What the owner is called; null where that is not known.';
-
 export { fields as batchFields };
 
 /** A batch as the list shows it: every key always present. */
@@ -187,7 +185,7 @@ export type Batch = z.infer<typeof Batch>;
 /** A batch as the list shows it, of any owner. */
 export const ListedBatch = z
   .strictObject({ ...Batch.shape, user_name: NullableText })
-  .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name } });
+  .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name: ownerNameText } });
 
 const sequenceText = 'The sequence of its jobs; null if each has its own.';
 const shownJobs = 'All its jobs, in creation order; absent if there are more than 100, or they exceed one answer.';

@@ -10,6 +10,7 @@ import {
   NullableText,
   NullableTimestamp,
   NullableUuid,
+  ownerNameText,
   RowRights,
   rightsText,
   Timestamp,
@@ -128,7 +129,7 @@ export type Job = z.infer<typeof Job>;
 /** A job as the list shows it, of any owner. */
 export const ListedJob = z.strictObject({ ...Job.shape, user_name: NullableText }).register(z.globalRegistry, {
   id: 'ProducedListedJobResponse',
-  fields: { ...fields, user_name: 'What the owner is called; null where that is not known.' },
+  fields: { ...fields, user_name: ownerNameText },
 });
 
 /** What became of jobs that were to be canceled. */

@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { Batch, batchFields } from './batch.ts';
-import { Count, NullableText, NullableUuid, Timestamp } from './values.ts';
+import { Count, NullableText, NullableUuid, ownerNameText, Timestamp } from './values.ts';
 
 const BatchLease = z
   .strictObject({ worker: NullableText, expires_at: Timestamp, job_id: NullableUuid, losses: Count })
@@ -27,7 +27,7 @@ export const QueuedBatch = z
     id: 'QueuedBatch',
     fields: {
       ...batchFields,
-      user_name: 'What its owner is called; null where that is not known.',
+      user_name: ownerNameText,
       position: 'Number of batches before it in the queue; null once a worker has it.',
       lease: 'The worker that has it; null if none has.',
     },

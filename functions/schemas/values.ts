@@ -48,6 +48,8 @@ export type JobStatus = z.infer<typeof JobStatus>;
 /** What the reader of a batch or job may do with it. */
 export const RowRights = z.array(z.enum(rowRights).register(z.globalRegistry, { id: 'RowRight' }));
 
+export const ownerNameText = 'What the owner is called; null where that is not known.';
+
 export const rightsText =
   'What the caller may do with it: `read`, `repeat` (run it again), `end` (cancel and close it), `change` (anything else).';
 

@@ -3,7 +3,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { type AuditedAct, auditedAct, type DescribedAct } from '../lifecycle/audited-act.ts';
 import type { Member } from '../projects/access.ts';
 
-interface Deed extends Pick<DescribedAct, 'changes'> {
+interface ActOnWork extends Pick<DescribedAct, 'changes'> {
   /** For the owner. */
   readonly words: string;
 }
@@ -12,7 +12,7 @@ interface Deed extends Pick<DescribedAct, 'changes'> {
  * What administrators of a project do to the work of others. The audit trail keeps no words for the
  * owner: the name in them could not be erased there.
  */
-const deeds = {
+const acts = {
   'batch.cancel': {
     words: 'canceled the batch',
     changes: ({ status, open, jobs_count_per_status }) => ({
@@ -31,16 +31,16 @@ const deeds = {
       after: { status: 'CANCELED' },
     }),
   },
-} as const satisfies Partial<Record<DescribedAct['action'], Deed>>;
+} as const satisfies Partial<Record<DescribedAct['action'], ActOnWork>>;
 
 /** The trace of what the caller does to the work of this owner; undefined where both are one. */
 export function administratorsAct(
   db: Db<'Audit'>,
   { userId, claims }: Member,
-  { owner, action }: { readonly owner: string; readonly action: keyof typeof deeds },
+  { owner, action }: { readonly owner: string; readonly action: keyof typeof acts },
 ): AuditedAct | undefined {
   if (owner === userId) return undefined;
-  const { words, changes } = deeds[action];
+  const { words, changes } = acts[action];
   const text = `${claims.user_name ?? userId}, who administers the project, ${words}.`;
   const at = fromMilliseconds(db.clock.now());
   return auditedAct(db, { at, operator: userId, operator_name: claims.user_name, action, reason: null, text, changes });
