@@ -102,7 +102,7 @@ describe('openApiDocument', () => {
 
   it('describes every parameter of the batch list', () => {
     expect(Object.keys(parameters('/api/v1/batches')).sort()).toEqual(
-      'complete count_by created_after created_before device_type end_date has_errors id id__starts_with limit max_jobs min_jobs offset open order_by order_by_direction project_id queue_priority start_date status tag user_id'.split(
+      'complete count_by created_after created_before device_type end_date has_errors id id__starts_with limit max_jobs min_jobs offset open order_by order_by_direction project_id queue_priority scope start_date status tag user_id'.split(
         ' ',
       ),
     );
@@ -127,7 +127,7 @@ describe('openApiDocument', () => {
 
   it('describes every parameter of the job list', () => {
     expect(Object.keys(parameters('/api/v2/jobs')).sort()).toEqual(
-      'batch_id count_by created_after created_before end_date errors id id__starts_with limit max_runs min_runs offset order_by order_by_direction origin project_id start_date status user_id'.split(
+      'batch_id count_by created_after created_before end_date errors id id__starts_with limit max_runs min_runs offset order_by order_by_direction origin project_id scope start_date status user_id'.split(
         ' ',
       ),
     );
