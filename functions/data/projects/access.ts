@@ -43,8 +43,9 @@ export function rightsTo(caller: Member, row: OwnedRow): RowRight[] {
 }
 
 /** The projects whose rows the caller may read, of any owner. */
-export function readableProjects({ projects = [] }: Member['claims']): string[] {
-  return projects.filter(({ role }) => role !== undefined).map(({ id }) => id);
+export function readableProjects(claims: Member['claims']): string[] {
+  const ids = claims.projects?.map(({ id }) => id) ?? [];
+  return ids.filter((id) => rightsIn(claims, id).includes('read'));
 }
 
 type RowTable = 'Batches' | 'Jobs';

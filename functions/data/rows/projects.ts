@@ -42,8 +42,9 @@ export async function listProjects(db: ProjectsDb, userId: string, claims: Claim
   };
   return projects.map(({ id, name }) => {
     const role = roleIn(claims, id) ?? null;
-    const members = role === null ? {} : { members: (byProject.get(id) ?? []).map(memberOf) };
-    return { id, name, role, rights: rightsIn(claims, id), ...members };
+    const rights = rightsIn(claims, id);
+    const members = rights.includes('read') ? { members: (byProject.get(id) ?? []).map(memberOf) } : {};
+    return { id, name, role, rights, ...members };
   });
 }
 
