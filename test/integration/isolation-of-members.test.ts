@@ -75,13 +75,15 @@ const places = routesWithToken.flatMap((route) =>
   })),
 );
 
-describe.each(places)('$route with $place of a fellow in another project', ({ route, foreign, nobodys }) => {
+describe.each(places)('$route with $place of a fellow in another project', ({ route, place, foreign, nobodys }) => {
   it('answers byte for byte as for what nobody has, and makes the same calls', async () => {
     expect(hidden.jobs.length).toBeGreaterThan(3);
     const answer = await ask(route, foreign);
     const sent = JSON.stringify(foreign.body ?? '');
     for (const { id } of [...hidden.batches, ...hidden.jobs])
       if (!sent.includes(id)) expect(answer.body).not.toContain(id);
+    // A list of a fellow's rows has the ones of the two projects.
+    if (place === 'user_id') return;
     const withoutTimes = ({ body, ...rest }: typeof answer) => ({
       ...rest,
       body: body.replace(/"(created_at|updated_at)":"[^"]+"/g, ''),
