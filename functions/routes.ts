@@ -58,7 +58,7 @@ export const routes = {
     path: '/api/v2/jobs',
     entry: 'endpoints/jobs/list-jobs',
     uses: {
-      Batches: ['GetItem'],
+      Batches: ['GetItem', 'BatchGetItem'],
       Jobs: ['BatchGetItem', 'Query'],
       'Jobs/by_creation': ['Query'],
       'Jobs/by_batch': ['Query'],

@@ -79,6 +79,21 @@ describe('a reader of the project', () => {
     },
   );
 
+  it('lists the jobs of a batch that is too large to show them, as clients ask for them', async () => {
+    const walk = { batch_id: many, order_by: 'creation_order', order_by_direction: 'ASC', limit: '100' };
+    const page = (userId: string, more: object = {}, of: object = claims) =>
+      ask('listJobs', { userId, query: { ...walk, ...more } as never, claims: of as typeof claims });
+    const idsOf = async (userId: string, offset: string) =>
+      (await page(userId, { offset })).data.map(({ id }: { id: string }) => id);
+    for (const offset of ['0', '100']) expect(await idsOf(reader, offset)).toEqual(await idsOf(owner, offset));
+    expect((await page(reader)).pagination.total).toBe(101);
+    expect((await page(reader, { count_by: 'status' })).pagination.counts.DONE).toBe(101);
+    const elsewhere = { projects: JSON.stringify([{ id: uuid('c', 2), name: 'Another', role: 'admin' }]) };
+    for (const of of [{}, elsewhere]) expect((await page(reader, {}, of)).pagination.total).toBe(0);
+    expect((await page(reader, { batch_id: uuid('b', 3) })).pagination.total).toBe(0);
+    expect((await page(reader, { user_id: reader })).pagination.total).toBe(0);
+  });
+
   it('gets a link to the results below the owner’s prefix', async () => {
     const { status, data } = await read('getResultsLink', reader);
     expect(status).toBe(200);

@@ -21,7 +21,7 @@ import { listMatchingIds } from '../lists/matching-ids.ts';
 import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
 import type { ListQuery } from '../lists/query.ts';
 import { type Counts, readList } from '../lists/reader.ts';
-import type { Member } from '../projects/access.ts';
+import { findFellowsRows, type Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
 
 const parameters: ListParameters<JobListQuery> = {
@@ -43,22 +43,42 @@ const parameters: ListParameters<JobListQuery> = {
   },
 };
 
-/** Lists the jobs that the caller may see, as listVisible does. */
-export function listJobs(
+/**
+ * Lists the jobs that the caller may see, as listVisible does. Where the query names one batch and
+ * no users, and the caller has no such jobs, the batch may be a fellow's: findFellowsRows' costs.
+ */
+export async function listJobs(
   db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: JobListQuery,
 ): Promise<Page<Listed<Job>>> {
-  return listVisible(db, { list: formatsOf(db).job, parameters, show: jobOf }, caller, query);
+  const list = { list: formatsOf(db).job, parameters, show: jobOf };
+  const own = await listVisible(db, list, caller, query);
+  const fellows = own.total > 0 ? [] : await fellowsWithBatch(db, caller, query);
+  return fellows.length === 0 ? own : listVisible(db, list, caller, { ...query, user_id: fellows });
 }
 
-/** Counts the jobs that the caller may see, as countVisible does. */
-export function countJobs(
+/** Counts the jobs that listJobs would list, as countVisible does. */
+export async function countJobs(
   db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
   caller: Member,
   query: JobListQuery,
 ): Promise<Counts> {
-  return countVisible(db, { list: formatsOf(db).job, parameters, facet: 'status' }, caller, query);
+  const list = { list: formatsOf(db).job, parameters, facet: 'status' };
+  const own = await countVisible(db, list, caller, query);
+  const hasNone = Object.values(own).every((count) => count === 0);
+  const fellows = hasNone ? await fellowsWithBatch(db, caller, query) : [];
+  return fellows.length === 0 ? own : countVisible(db, list, caller, { ...query, user_id: fellows });
+}
+
+/** Whose batch it is, where the query asks for the jobs of one batch of a fellow. */
+async function fellowsWithBatch(
+  db: Db<'Batches' | 'Contributors'>,
+  caller: Member,
+  { batch_id: ids = [], scope, user_id }: JobListQuery,
+): Promise<string[]> {
+  if (ids.length !== 1 || scope !== undefined || user_id !== undefined) return [];
+  return (await findFellowsRows(db, caller, { table: 'Batches', ids })).map((row) => row.user_id);
 }
 
 /**
