@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { listBatches } from '../../functions/data/rows/batches.ts';
+import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { ask } from '../support/ask.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -164,6 +164,27 @@ describe('a list over members while reads lag', () => {
     });
     expect(lags).toBeGreaterThan(0);
     expect(found).toEqual(expected);
+  });
+
+  it('reads few owners at once, however many there are', async () => {
+    const owners = new Set<unknown>();
+    let [underWay, most] = [0, 0];
+    const counted = interceptedClient(client, async ({ input, send }) => {
+      for (const value of [...Object.values((input.Key ?? input.ExpressionAttributeValues ?? {}) as object)])
+        if (String(value).startsWith('user ')) owners.add(value);
+      most = Math.max(most, ++underWay);
+      return send().finally(() => underWay--);
+    });
+    const claims = { projects: [{ id: crowded, name: 'Crowded', role: 'viewer' as const }] };
+    const user_id = Array.from({ length: 90 }, (_, at) => `user ${at}`);
+    for (const list of [listBatches, countBatches]) {
+      owners.clear();
+      const ofCrowd = BatchListQuery.parse({ user_id, status: ['DONE'] });
+      await list({ ...db, client: counted }, { userId: 'ann', claims }, ofCrowd);
+      expect(owners.size).toBe(90);
+    }
+    // 25 owners, with up to four calls each.
+    expect(most).toBeLessThanOrEqual(100);
   });
 
   it('never holds a row that contradicts its columns', async () => {

@@ -6,6 +6,7 @@
 import { addToRequestLog } from '../../runtime/request-log.ts';
 import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
+import { fewAtOnce } from '../dynamodb/few-at-once.ts';
 import { readFurther, requireAgreement, type Search, searchAll } from './columns-page.ts';
 import { type CreationTimes, readCreationTimes } from './creation-times.ts';
 import { type OwnersShare, selectMerged, type Wanted } from './merged-selection.ts';
@@ -35,11 +36,11 @@ interface OpenShare extends OwnersShare {
 export async function readMergedPage(query: ListQuery, owners: readonly OwnerSearch[]): Promise<Page<Row>> {
   const list = owners[0]?.reads.list;
   if (list === undefined) return { items: [], total: 0 };
-  let shares = await Promise.all(owners.map(startShare));
+  let shares = await fewAtOnce(owners, startShare);
   for (let rounds = 1; ; rounds++) {
     const { page, total, wanted } = selectMerged(list, query, shares);
     if (wanted.size > 0) {
-      shares = await Promise.all(shares.map((share, at) => readMore(share, wanted.get(at))));
+      shares = await fewAtOnce(shares, (share, at) => readMore(share, wanted.get(at)));
       continue;
     }
     addToRequestLog({ owners: owners.length, rounds });

@@ -4,6 +4,7 @@ import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Db } from '../dynamodb/db.ts';
+import { fewAtOnce } from '../dynamodb/few-at-once.ts';
 import type { Member } from '../projects/access.ts';
 import { findListedOwners, type ListedOwner } from '../projects/listed-owners.ts';
 import { type Filter, facetIn } from './filters.ts';
@@ -84,10 +85,8 @@ export async function countVisible<List extends ListDescription, Query extends O
   const owners = (await findListedOwners(db, caller, query)).map(listOwner);
   const { conditions } = makeListQuery(list, parameters, query);
   const nobody = { userId: caller.userId, conditions: [{ kind: 'ids', oneOf: [] }] } as const;
-  const counts = await Promise.all(
-    (owners.length === 0 ? [nobody] : owners).map((owner) =>
-      countByFacet(db, list, owner.userId, { conditions: [...conditions, ...owner.conditions], facet }),
-    ),
+  const counts = await fewAtOnce(owners.length === 0 ? [nobody] : owners, (owner) =>
+    countByFacet(db, list, owner.userId, { conditions: [...conditions, ...owner.conditions], facet }),
   );
   return counts.reduce((sum, each) =>
     Object.fromEntries(Object.entries(sum).map(([value, count]) => [value, count + (each[value] ?? 0)])),

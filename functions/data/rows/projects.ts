@@ -3,6 +3,7 @@ import { type Claims, type Project, rightsIn, roleIn } from '../../schemas/claim
 import { headKey, headOf } from '../columns/head.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
+import { fewAtOnce } from '../dynamodb/few-at-once.ts';
 import { getItem } from '../dynamodb/reads.ts';
 import type { ListQuery } from '../lists/query.ts';
 import { readDictionaries } from '../lists/read-dictionaries.ts';
@@ -14,7 +15,6 @@ type ProjectsDb = Db<'Columns' | 'Contributors'>;
 
 /** Members whose batches are counted: in a project, and in all of an answer. */
 const maxCounted = { inProject: 200, inAll: 1_000 };
-const parallelCounts = 16;
 
 /**
  * A user's projects: the projects that the token names. If it names none, the projects of the
@@ -60,20 +60,16 @@ async function projectsOfBatches(db: Db<'Columns'>, userId: string) {
 async function countBatches(db: Db<'Columns'>, contributors: readonly Contributor[]) {
   const list = formatsOf(db).batch;
   const counts = new Map<Contributor, number>();
-  const left = contributors.values();
-  const work = async () => {
-    for (const contributor of left) {
-      const conditions = [{ kind: 'facet', facet: 'project_id', oneOf: [contributor.project_id] }] as const;
-      const query: ListQuery = { conditions, order: { kind: 'creation' }, direction: 'ASC', offset: 0, limit: 0 };
-      try {
-        // A page of no rows names no other table.
-        const { total } = await readList(db as Db<'Columns' | 'Batches'>, list, contributor.user_id, query);
-        counts.set(contributor, total);
-      } catch (error) {
-        if (!(error instanceof OutdatedColumns)) throw error;
-      }
+  await fewAtOnce(contributors, async (contributor) => {
+    const conditions = [{ kind: 'facet', facet: 'project_id', oneOf: [contributor.project_id] }] as const;
+    const query: ListQuery = { conditions, order: { kind: 'creation' }, direction: 'ASC', offset: 0, limit: 0 };
+    try {
+      // A page of no rows names no other table.
+      const { total } = await readList(db as Db<'Columns' | 'Batches'>, list, contributor.user_id, query);
+      counts.set(contributor, total);
+    } catch (error) {
+      if (!(error instanceof OutdatedColumns)) throw error;
     }
-  };
-  await Promise.all(Array.from({ length: parallelCounts }, work));
+  });
   return counts;
 }
