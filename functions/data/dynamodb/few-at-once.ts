@@ -1,4 +1,4 @@
-/** So many keep a request's number of steps, and nearly all sockets busy. */
+/** With this number a list over 20 members takes no more steps, and most sockets are busy. */
 const mostAtOnce = 25;
 
 /**
