@@ -94,7 +94,7 @@ describe('an administrator who cancels the batch of another', () => {
       expect(await stored()).toEqual(before);
       expect(await acts()).toEqual([
         {
-          ...{ operator: admin, action: 'batch.cancel', target: target(id), reason: null },
+          ...{ operator: admin, operator_name: 'Ada', action: 'batch.cancel', target: target(id), reason: null },
           before: {
             ...{ status: 'PENDING', open: true },
             jobs_count_per_status: expect.objectContaining({ PENDING: jobs }),
@@ -153,7 +153,7 @@ describe('an administrator who closes the batch of another', () => {
     await sound();
     const changes = { before: { open: true }, after: { open: false } };
     expect(await acts()).toEqual([
-      { operator: admin, action: 'batch.close', target: target(id), reason: null, ...changes },
+      { operator: admin, operator_name: 'Ada', action: 'batch.close', target: target(id), reason: null, ...changes },
     ]);
   });
 
@@ -178,7 +178,13 @@ describe('an administrator who cancels jobs of another', () => {
     expect(rows.jobs.map(({ errors }) => errors)).toEqual([[text], null]);
     expect(await acts()).toEqual([
       {
-        ...{ operator: admin, action: 'job.cancel', target: { ...target(id), job_id }, reason: null },
+        ...{
+          operator: admin,
+          operator_name: 'Ada',
+          action: 'job.cancel',
+          target: { ...target(id), job_id },
+          reason: null,
+        },
         ...{ before: { status: 'PENDING' }, after: { status: 'CANCELED' } },
       },
     ]);
