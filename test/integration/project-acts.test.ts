@@ -287,6 +287,17 @@ describe('a caller who cancels batches of several owners', () => {
     expect(await askAs('cancelBatches', { body, claims: { projects } })).toEqual({ status, data });
     expect(await acts()).toHaveLength(3);
   });
+
+  it('looks for 25 batches of others at most, and says so of the rest', async () => {
+    const batch_ids = Array.from({ length: 26 }, () => randomUUID());
+    const projects = JSON.stringify(rolesOf('admin'));
+    const { data } = await askAs('cancelBatches', { body: { batch_ids }, claims: { projects } });
+    const reasons = batch_ids.map((id) => data.errors[id]);
+    const rest = 'You have no such batch. Of others, a call cancels 25: name fewer.';
+    expect(reasons).toEqual([...Array(25).fill('There is no such batch.'), rest]);
+    const without = await askAs('cancelBatches', { body: { batch_ids }, claims: {} });
+    expect(new Set(Object.values(without.data.errors))).toEqual(new Set(['There is no such batch.']));
+  });
 });
 
 /** Acts that die, by what they do, and what the owner reads then. */

@@ -9,6 +9,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList, writeAll } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
+import { uuid } from '../support/new-batch.ts';
 import { batchRows, jobRows, projectIds } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { testDb } from '../support/test-db.ts';
@@ -137,6 +138,16 @@ describe('a list with a role in a project', () => {
     const { status, detail } = await list('scope=project', { claims });
     expect({ status, loc: detail[0].loc }).toEqual({ status: 422, loc: ['query', 'user_id'] });
     expect((await list('scope=project&user_id=ann&user_id=bob', { claims })).pagination.total).toBe(0);
+  });
+
+  it('refuses more ids than it looks up for each owner', async () => {
+    const ids = (count: number) => Array.from({ length: count }, (_, at) => `id=${uuid('a', at)}`).join('&');
+    const claims = projectsOf({ [crowded]: 'viewer' });
+    const owners = Array.from({ length: 40 }, (_, at) => `user_id=user ${at}`).join('&');
+    const { status, detail } = await list(`${owners}&${ids(100)}`, { claims });
+    expect({ status, loc: detail[0].loc }).toEqual({ status: 422, loc: ['query', 'id'] });
+    expect((await list(`${owners}&${ids(50)}`, { claims })).pagination.total).toBe(0);
+    expect((await list(ids(100))).pagination.total).toBe(0);
   });
 
   it('refuses another scope', async () => {

@@ -22,7 +22,7 @@ import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
 import { changesOfCall } from '../lifecycle/pending-calls.ts';
 import { recoveryDelaySeconds, type ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
-import { findFellowsRows, type Member, may, notTheOwner } from '../projects/access.ts';
+import { findFellowsRows, type Member, may, notTheOwner, readableProjects } from '../projects/access.ts';
 import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
 import { jobOf, listJobIds } from '../rows/jobs.ts';
 import { administratorsAct } from './administrators-act.ts';
@@ -89,6 +89,10 @@ interface Target extends BatchOfUser, Pick<HowToCancel, 'act'> {}
 /** The canceled batch, or why it is not canceled; undefined where time was over on the way. */
 type Outcome = Batch | Error | undefined;
 
+/** Batches of a call that are looked for among the work of others, each with each of them. */
+const maxOfOthers = 25;
+const tooManyOfOthers = `You have no such batch. Of others, a call cancels ${maxOfOthers}: name fewer.`;
+
 /**
  * Cancels batches, each as cancelBatch does: the caller's own, and batches of others in projects
  * that the caller administers. A first round makes one transaction for each batch: it closes the
@@ -97,7 +101,8 @@ type Outcome = Batch | Error | undefined;
  *
  * Reports batches that the caller does not have or may not cancel, that have ended in another way,
  * or that are not canceled yet. Throws other errors of cancelBatch. Some batches may be canceled by
- * then; the same call again goes on. Batches of others are looked for together: findFellowsRows.
+ * then; the same call again goes on. Batches of others are looked for together, 25 at most:
+ * findFellowsRows.
  */
 export async function cancelBatches(
   db: LifecycleDb & Db<'Audit'>,
@@ -108,6 +113,8 @@ export async function cancelBatches(
   const own = batchIds.map((batchId) => ({ userId: caller.userId, batchId }));
   const outcomes = await beginEach(db, own, how);
   const ids = batchIds.filter((id) => outcomes.get(id) instanceof NotFound);
+  if (readableProjects(caller.claims).length > 0)
+    for (const id of ids.splice(maxOfOthers)) outcomes.set(id, new Error(tooManyOfOthers));
   const theirs: Target[] = [];
   for (const row of await findFellowsRows(db, caller, { table: 'Batches', ids })) {
     const { id: batchId, user_id: userId } = row;

@@ -17,20 +17,26 @@ interface ListScope {
   readonly scope?: 'project' | undefined;
   readonly user_id?: readonly string[] | undefined;
   readonly project_id?: readonly string[] | undefined;
+  readonly id?: readonly string[] | undefined;
+  readonly batch_id?: readonly string[] | undefined;
 }
 
 /** One list reads the columns of this number of owners at most. */
 const maxOwners = 200;
 
+/** Each id is looked up once for each owner, for half a read unit. */
+const maxLookups = 2_000;
+
 /**
  * The owners whose rows a list may have, by their ids. Ids and projects that the caller may not see
  * add nothing. Without a role, or where the caller asks for own rows alone, nothing is read.
- * Otherwise what listContributors takes. Throws InvalidInput for more than 200.
+ * Otherwise what listContributors takes. Throws InvalidInput for more than 200, and where ids and
+ * owners make more than 2,000 pairs.
  */
 export async function findListedOwners(
   db: Db<'Contributors'>,
   { userId, claims }: Member,
-  { scope, user_id, project_id }: ListScope,
+  { scope, user_id, project_id, id = [], batch_id = [] }: ListScope,
 ): Promise<readonly ListedOwner[]> {
   const isNamed = (id: string) => user_id === undefined || user_id.includes(id);
   const projects = readableProjects(claims).filter((id) => project_id === undefined || project_id.includes(id));
@@ -49,7 +55,14 @@ export async function findListedOwners(
     }),
   );
   const owners = [...listed, ...fellows].sort((a, b) => (a.userId < b.userId ? -1 : 1));
-  if (owners.length <= maxOwners) return owners;
-  const msg = `The projects have the rows of more than ${maxOwners} users: name some of them`;
-  throw new InvalidInput([{ loc: ['query', 'user_id'], msg, type: 'too_long' }]);
+  if (owners.length > maxOwners)
+    throw tooLong('user_id', `The projects have the rows of more than ${maxOwners} users: name some of them`);
+  const [name, ids] = id.length > 0 ? (['id', id] as const) : (['batch_id', batch_id] as const);
+  if (owners.length > 1 && owners.length * ids.length > maxLookups)
+    throw tooLong(name, `At most ${maxLookups} pairs of ids and users are looked up: name fewer of either`);
+  return owners;
+}
+
+function tooLong(parameter: string, msg: string): InvalidInput {
+  return new InvalidInput([{ loc: ['query', parameter], msg, type: 'too_long' }]);
 }
