@@ -14,7 +14,10 @@ export const reasons = {
     status: 403,
     meaning: 'The token does not name this project, or does not let its holder submit to it.',
   },
-  not_the_owner: { status: 403, meaning: 'The batch or job is a fellow’s: the caller may see it, and not change it.' },
+  not_the_owner: {
+    status: 403,
+    meaning: 'The batch or job is another member’s: the caller may see it, and not do this.',
+  },
   device_type_not_allowed: { status: 403, meaning: 'The limits of the user or the project do not allow this device.' },
   access_denied: { status: 403, meaning: 'The gateway refused the request.' },
   not_found: { status: 404, meaning: 'The caller has no such batch, job or device.' },

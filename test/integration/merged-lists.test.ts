@@ -1,24 +1,28 @@
+import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Member } from '../../functions/data/projects/access.ts';
 import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
 import { countJobs, listJobs } from '../../functions/data/rows/jobs.ts';
-import { projectRoleNames } from '../../functions/project-roles.ts';
+import { type ProjectRole, projectRoleNames } from '../../functions/project-roles.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 import { derivedUuid } from '../../functions/values/uuid.ts';
-import { cases } from '../support/depth.ts';
+import { cases, deep } from '../support/depth.ts';
 import { frozenClient } from '../support/frozen-client.ts';
 import { answerOf, countsOf, listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed, writeAll } from '../support/load-list.ts';
+import { newBatch } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { batchesAndJobs } from '../support/owner-rows.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testDb } from '../support/test-db.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const formats = smallLists(16);
 const randomQueries = cases(250, 3_000);
@@ -211,5 +215,45 @@ describe('a list over the members of projects, on small blocks and pages', () =>
         count: (caller, query) => countJobs(db, caller, query),
       },
     );
+  });
+
+  const [people, steps] = deep ? [20, 600] : [5, 40];
+
+  it(`answers like an array while ${people} people join, leave, change roles and submit, in ${steps} steps`, async () => {
+    const random = <Value>(values: readonly Value[]) => sample(fc.constantFrom(...values));
+    const projects = Array.from({ length: deep ? 8 : 3 }, () => randomUUID());
+    const persons = Array.from({ length: people }, (_, at) => `person ${at}`);
+    const roles = new Map<string, ProjectRole>();
+    const place = (person: string, project: string) => `${person} ${project}`;
+    const live = testDb(client, tables, { formats, now: () => Date.parse('2026-05-01T00:00:00Z') });
+    const { createBatch } = writeApi(live);
+    let compared = 0;
+    for (let step = 0; step < steps; step++) {
+      const [person, project] = [random(persons), random(projects)];
+      const act = random(['join', 'leave', 'submit', 'submit', 'submit'] as const);
+      if (act === 'join') roles.set(place(person, project), random(projectRoleNames));
+      if (act === 'leave') roles.delete(place(person, project));
+      if (act === 'submit') await createBatch(person, newBatch(step, { id: randomUUID(), project_id: project }));
+      if (step % 4 !== 3) continue;
+      const named = projects.map((id) => ({ id, name: id, role: roles.get(place(person, id)) }));
+      const caller = { userId: person, claims: { projects: named as never } };
+      const rows = (await Promise.all(persons.map((each) => batchesAndJobs(client, tables, each)))).flatMap(
+        ({ batches }) => batches,
+      );
+      const query = {
+        order_by: random(['created_at', 'project_id', 'user_id']),
+        order_by_direction: random(['ASC', 'DESC']),
+      };
+      for (const asked of [{ scope: 'project' }, { user_id: persons.slice(1) }, {}]) {
+        const page = { ...query, offset: random([0, 0, 3]), limit: random([2, 100]) };
+        const answer = await listBatches(live, caller, { ...page, ...asked } as never);
+        const seen = visible(inOrder(rows), caller, asked);
+        expect(answerOf(answer), `seed ${seed}, step ${step}: ${JSON.stringify([person, page, asked])}`).toEqual(
+          listOf(seen, page as never),
+        );
+        compared += answer.items.length;
+      }
+    }
+    expect(compared).toBeGreaterThan(steps / 4);
   });
 });

@@ -78,8 +78,8 @@ describe('a list with a role in a project', () => {
       data.map((row: Record<string, unknown>) => `${row.user_id} ${row.user_name} ${row.project_id}`),
     );
     expect(named).toEqual(new Set([`ann null ${shared}`, `bob Dr bob ${shared}`, `eve null ${shared}`]));
-    const named2 = await list('limit=1', { claims: { ...asViewer, user_name: 'Ann A.' } });
-    expect(named2.data[0].user_name).toBe('Ann A.');
+    const ownByToken = await list('limit=1', { claims: { ...asViewer, user_name: 'Ann A.' } });
+    expect(ownByToken.data[0].user_name).toBe('Ann A.');
   });
 
   it('has fellows by `user_id`, and of them only rows of its projects', async () => {
