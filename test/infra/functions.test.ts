@@ -192,6 +192,7 @@ describe('the functions', () => {
     const ending = [...endingForAll, 'cancelBatchOfUser'];
     // They look for rows of fellows.
     const reading = [
+      ...['listBatches', 'listJobs'],
       ...['getBatch', 'getBatchStatus', 'getFullResults', 'getBatchWebhook'],
       ...['getJob', 'getJobStatus', 'getResultsLink'],
     ];

@@ -535,7 +535,8 @@ async function fellowsRequest(name: RouteName): Promise<GatewayRequest | undefin
   const body = name === 'cancelBatches' ? { batch_ids: [batch_id] } : way?.body;
   const projects = JSON.stringify([{ id: project_id, name: 'The project', role: 'admin' }]);
   const path = { batch_id, job_id: job!.id };
-  return { userId: 'auth0|administrator', claims: { projects }, path, body };
+  const query = { listBatches: { scope: 'project' }, listJobs: { batch_id } }[String(name)];
+  return { userId: 'auth0|administrator', claims: { projects }, path, body, ...(query && { query }) };
 }
 
 function caseOf(name: RouteName): Partial<RouteCase> {
