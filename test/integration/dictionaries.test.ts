@@ -244,8 +244,8 @@ describe('a user of 4,096 projects', () => {
     const small = await unitsOfCreation(beginner, 1_000, () => ({ project_id: project(0) }));
     const ofNew = await unitsOfCreation(manager, 2_000, (at) => ({ project_id: project(most - creations + at) }));
     const ofKnown = await unitsOfCreation(manager, 3_000, (at) => ({ project_id: project(at * 7) }));
-    // The head of 16 texts takes 2 KB instead of 1 KB, two units each in a transaction. A new project
-    // takes two, while the head has few texts; once in 24 projects a block is written.
+    // The head of 16 texts takes 2 KB instead of 1 KB, two units each in a transaction. A new
+    // project takes two, while the head has few texts; once in 24 projects a block is written.
     expect(ofNew.writes).toBeLessThanOrEqual(small.writes + 2.5);
     expect(ofKnown.writes).toBeLessThanOrEqual(small.writes + 2);
     // All texts, about 43 bytes each, strongly consistent.

@@ -82,7 +82,7 @@ describe.each(places)('$route with $place of a fellow in another project', ({ ro
     const sent = JSON.stringify(foreign.body ?? '');
     for (const { id } of [...hidden.batches, ...hidden.jobs])
       if (!sent.includes(id)) expect(answer.body).not.toContain(id);
-    // A list of a fellow's rows has the ones of the two projects.
+    // A list of a fellow's rows has rows of the two projects.
     if (place === 'user_id') return;
     const withoutTimes = ({ body, ...rest }: typeof answer) => ({
       ...rest,

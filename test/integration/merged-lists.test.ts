@@ -149,7 +149,11 @@ const batchFilters = {
 };
 const jobFilters = {
   ...idFilters(allJobs),
-  batch_id: some(ofUsers.flatMap(({ batches }) => batches.slice(0, 8).map(({ id }) => id))),
+  // Of one batch alone a fellow's jobs are listed, too, like all that is read by its id.
+  batch_id: fc.uniqueArray(
+    fc.constantFrom(...ofUsers.flatMap(({ batches }) => batches.slice(0, 8).map(({ id }) => id))),
+    { minLength: 2, maxLength: 4 },
+  ),
   status: some(JobStatus.options),
   min_runs: fc.integer({ min: 0, max: 5 }),
   errors: fc.boolean(),
