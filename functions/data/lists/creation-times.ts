@@ -42,7 +42,7 @@ export async function readCreationTimes(reads: OwnerReads, extent: 'newest' | 'a
   found.sort((a, b) => a.number - b.number);
   const first = found[0]?.number ?? 1;
   const newest = Math.floor(Math.max(next_seq - 1, 0) / rowsPerTimeEntry);
-  const isComplete = extent === 'newest' && found.length === newestEntries ? true : first === 1;
+  const isComplete = first === 1 || (extent === 'newest' && found.length === newestEntries);
   if (!isComplete || first + found.length <= newest || found.some(({ number }, at) => number !== first + at))
     throw new StaleRead('The time index lacks an entry.');
   const last = last_created_at === null ? 0 : toMicroseconds(last_created_at);

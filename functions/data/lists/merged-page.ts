@@ -9,6 +9,7 @@ import type { Row } from '../columns/column-items.ts';
 import { fewAtOnce } from '../dynamodb/few-at-once.ts';
 import { readFurther, requireAgreement, type Search, searchAll } from './columns-page.ts';
 import { type CreationTimes, readCreationTimes } from './creation-times.ts';
+import { matchingRows } from './matching-rows.ts';
 import { type OwnersShare, selectMerged, type Wanted } from './merged-selection.ts';
 import type { OwnerReads } from './owner-reads.ts';
 import { columnsOf } from './page-of-rows.ts';
@@ -70,14 +71,16 @@ async function startShare(of: OwnerSearch): Promise<OpenShare> {
     readCreationTimes(reads, 'newest'),
   ]);
   const { data, summarized } = search;
-  return { of, query, data, summarized, times, rows: new Map(), found: { search, plan: ofColumns } };
+  const matching = matchingRows(reads.list, query.conditions, data);
+  return { of, query, data, matching, summarized, times, rows: new Map(), found: { search, plan: ofColumns } };
 }
 
 /** Of rows that are all there. */
 function shareOfRows(of: OwnerSearch, candidates: readonly Row[]): OpenShare {
   const { reads, query } = of;
   const { rows, data } = columnsOf(reads.list, query, candidates);
-  return { of, query, data, summarized: [], times: noTimes, rows: new Map(rows.entries()) };
+  const matching = matchingRows(reads.list, query.conditions, data);
+  return { of, query, data, matching, summarized: [], times: noTimes, rows: new Map(rows.entries()) };
 }
 
 const noTimes: CreationTimes = { rowsPerEntry: 1, first: 1, entries: [], last: 0 };
@@ -92,6 +95,7 @@ async function readMore(share: OpenShare, wanted: Wanted | undefined): Promise<O
     rowsAt(of.reads, wanted.rows, { ids: search.data.uuids.get('id'), inKeyOrder: false }),
   ]);
   const { data, summarized } = further;
+  const matching = further === search ? share.matching : matchingRows(of.reads.list, of.query.conditions, data);
   const known = new Map([...rows, ...fetched.map((row) => [row.seq, row] as const)]);
-  return { ...share, data, summarized, times: read, rows: known, found: { search: further, plan } };
+  return { ...share, data, matching, summarized, times: read, rows: known, found: { search: further, plan } };
 }

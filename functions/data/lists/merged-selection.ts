@@ -11,11 +11,11 @@ import { toMicroseconds } from '../../values/timestamp.ts';
 import type { Row } from '../columns/column-items.ts';
 import { facetColumn, type ListDescription } from '../columns/list-description.ts';
 import { boundsOfCreation, type CreationTimes, entryOf, isBeforeEntries } from './creation-times.ts';
-import { type ColumnData, facetValues, matchingRows } from './matching-rows.ts';
+import { type ColumnData, facetValues } from './matching-rows.ts';
 import { firstPlace, lastPlace, locateSummarized, placeOf, type Section, type SummarizedRows } from './page-bounds.ts';
 import type { ListQuery } from './query.ts';
-import { rowsAtRanks, splitNulls, type Window } from './ranks.ts';
-import { clip, type DirectedWindow, rowsIn, sortKey } from './select.ts';
+import { rowsAtRanks, type Window } from './ranks.ts';
+import { type Cut, cutPage, rowsIn, sortKey } from './select.ts';
 import type { Span } from './span.ts';
 
 /** What has been read of one owner. */
@@ -23,6 +23,8 @@ export interface OwnersShare {
   /** With the conditions on this owner's rows. */
   readonly query: ListQuery;
   readonly data: ColumnData;
+  /** The rows that were read and match, ascending. */
+  readonly matching: Int32Array;
   /** Matching rows that were not read. */
   readonly summarized: readonly SummarizedRows[];
   readonly times: CreationTimes;
@@ -51,21 +53,13 @@ export interface MergedSelection {
 export function selectMerged(list: ListDescription, query: ListQuery, shares: readonly OwnersShare[]): MergedSelection {
   const all = joinShares(list, shares);
   const { direction, offset, limit } = query;
-  const { valued, nulls } = splitNulls(all.rows, all.values);
-  const hasValue = ({ low }: SummarizedRows) => low !== null;
-  const values: Section = { ...valued, compare: all.compare, summarized: all.summarized.filter(hasValue) };
-  const rest: Section = {
-    rows: nulls,
-    values: new Float64Array(nulls.length),
-    summarized: all.summarized.filter((each) => !hasValue(each)).map((each) => ({ ...each, low: 0, high: 0 })),
-  };
-  const [first, others] = [rowsIn(values), rowsIn(rest)];
-  const total = first + others;
+  const total = rowsIn(all);
   const window = { direction, from: offset, to: Math.min(offset + limit, total) };
-  const cuts = [cut(all, values, clip(window, 0, first)), cut(all, rest, clip(window, first, others))];
-  const wanted = wantedOf(all, cuts);
-  const page = wanted.size > 0 ? [] : cuts.flatMap(({ rows }) => rows.map((place) => locate(all, place)));
-  return { page, total, wanted };
+  const cut = cutPage(all, window, (section, ranks) =>
+    section.compare ? { rows: rowsAtRanks(section, ranks), wanted: [] } : cutAscending(all, section, ranks),
+  );
+  const wanted = wantedOf(all, cut);
+  return { page: wanted.size > 0 ? [] : cut.rows.map((place) => locate(all, place)), total, wanted };
 }
 
 /** The rows of all owners, by their places in the one sequence. */
@@ -83,12 +77,10 @@ function joinShares(list: ListDescription, shares: readonly OwnersShare[]): Join
     start += data.rowCount;
   }
   const rankOfText = textRanks(list, shares);
-  const parts = shares.map(({ query, data, summarized }, owner) => {
-    const matching = matchingRows(list, query.conditions, data);
-    const key = sortKey(list, query, data);
+  const parts = shares.map(({ query, data, matching, summarized }, owner) => {
     const translate = rankOfText?.(owner) ?? ownerRank(query, owner);
     const from = starts[owner] as number;
-    const values = key.valuesOf(matching);
+    const values = sortKey(list, query, data).valuesOf(matching);
     return {
       rows: matching.map((row) => row + from),
       values: translate === undefined ? values : values.map(translate),
@@ -140,13 +132,12 @@ function ownerRank({ order }: ListQuery, owner: number): (() => number) | undefi
 function textRanks(list: ListDescription, shares: readonly OwnersShare[]) {
   const order = shares[0]?.query.order;
   if (order?.kind !== 'facet' || facetColumn(list).facets[order.facet]?.kind !== 'dictionary') return undefined;
-  const textsOf = ({ data }: OwnersShare) =>
-    facetValues(facetColumn(list), order.facet, data.dictionaries)
-      .map(String)
-      .sort((a, b) => (a < b ? -1 : 1));
-  const sorted = [...new Set(shares.flatMap(textsOf))].sort((a, b) => (a < b ? -1 : 1));
-  const ranks = new Map(sorted.map((text, rank) => [text, rank]));
-  const ofOwners = shares.map((share) => textsOf(share).map((text) => ranks.get(text) as number));
+  const ascending = (texts: Iterable<string>) => [...texts].sort((a, b) => (a < b ? -1 : 1));
+  const ofShares = shares.map(({ data }) =>
+    ascending(facetValues(facetColumn(list), order.facet, data.dictionaries).map(String)),
+  );
+  const ranks = new Map(ascending(new Set(ofShares.flat())).map((text, rank) => [text, rank]));
+  const ofOwners = ofShares.map((texts) => texts.map((text) => ranks.get(text) as number));
   return (owner: number) => (rank: number) => ofOwners[owner]?.[rank] ?? Number.NaN;
 }
 
@@ -182,29 +173,11 @@ interface Doubtful extends SummarizedRows {
   readonly needsTimes?: boolean;
 }
 
-/** Rows within a window, by their places, as far as nothing is wanted. */
-interface Cut {
-  readonly rows: readonly number[];
-  readonly wanted: readonly Doubtful[];
-}
-
-const nothing: Cut = { rows: [], wanted: [] };
-
-function cut(all: JoinedRows, section: Section, { direction, from, to }: DirectedWindow): Cut {
-  if (from >= to) return nothing;
-  const length = rowsIn(section);
-  const ranks = direction === 'ASC' ? { from, to } : { from: length - to, to: length - from };
-  const ascending = section.compare
-    ? { rows: rowsAtRanks(section, ranks), wanted: [] }
-    : cutAscending(all, section, ranks);
-  return direction === 'ASC' ? ascending : { ...ascending, rows: ascending.rows.toReversed() };
-}
-
 /**
  * Of the first and the last value of the window only some rows may be within it: they are chosen by
  * their times. All rows between them are.
  */
-function cutAscending(all: JoinedRows, section: Section, ranks: Window): Cut {
+function cutAscending(all: JoinedRows, section: Section, ranks: Window): Cut<Doubtful> {
   const first = placeOf(ranks.from, section, firstPlace).value;
   const last = placeOf(ranks.to - 1, section, lastPlace).value;
   const within = section.summarized.filter(({ low, high }) => (high ?? 0) >= first && (low ?? 0) <= last);
@@ -212,7 +185,7 @@ function cutAscending(all: JoinedRows, section: Section, ranks: Window): Cut {
   if (open.length > 0) return { rows: [], wanted: open };
   const isBetween = (value: number) => value > first && value < last;
   const between = rowsWhere(section, isBetween);
-  const cuts = Array.from(new Set([first, last]), (value): Cut => {
+  const cuts = Array.from(new Set([first, last]), (value) => {
     const tied = {
       rows: rowsWhere(section, (each) => each === value),
       summarized: within.filter(({ low }) => low === value),
@@ -242,7 +215,7 @@ function cutTied(
   all: JoinedRows,
   { rows, summarized }: { readonly rows: readonly number[]; readonly summarized: readonly SummarizedRows[] },
   { from, to }: Window,
-): Cut {
+): Cut<Doubtful> {
   const size = summarized.reduce((sum, { count }) => sum + count, rows.length);
   if (from === 0 && to >= size) return { rows, wanted: summarized };
   const { known, times, doubtful } = sortOut(all, rows);
@@ -312,12 +285,9 @@ function sortPage(all: JoinedRows, section: Section, places: readonly number[]):
   return keyed.sort((a, b) => a.value - b.value || a.time - b.time || a.place - b.place).map(({ place }) => place);
 }
 
-/** What the cuts want, and rows of theirs that are not fetched, by owner. */
-function wantedOf(all: JoinedRows, cuts: readonly Cut[]): Map<number, Wanted> {
-  const found = cuts.flatMap(({ rows, wanted }) => [
-    ...wanted,
-    ...rows.filter((place) => timeOf(all, place) === undefined).map((place): Doubtful => alone(place)),
-  ]);
+/** What the cut wants, and rows of it that are not fetched, by owner. */
+function wantedOf(all: JoinedRows, { rows, wanted }: Cut<Doubtful>): Map<number, Wanted> {
+  const found = [...wanted, ...rows.filter((place) => timeOf(all, place) === undefined).map(alone)];
   const byOwner = Map.groupBy(found, ({ rows }) => locate(all, rows.from).owner);
   return new Map(
     Array.from(byOwner, ([owner, each]) => {

@@ -29,10 +29,13 @@ export function select(
   summarized: readonly SummarizedRows[] = [],
 ): Selection {
   const matching = matchingRows(list, query.conditions, data);
-  const total = summarized.reduce((sum, { count }) => sum + count, matching.length);
+  const total = rowsIn({ rows: matching, summarized });
   const { direction, offset, limit } = query;
   const window = { direction, from: offset, to: Math.min(offset + limit, total) };
-  return { total, matching, ...cutPage(matching, { key: sortKey(list, query, data), window, summarized }) };
+  const { valuesOf, compare } = sortKey(list, query, data);
+  const section = { rows: matching, values: valuesOf(matching), compare, summarized };
+  const { rows, wanted } = cutPage(section, window, cutAscending);
+  return { total, matching, wanted, sequence: wanted.length > 0 ? [] : rows };
 }
 
 /** Rows ascend by these values and, where they are equal, by `compare`; then by sequence number. */
@@ -117,52 +120,65 @@ function mapRows(rows: Int32Array, value: (row: number) => number): Float64Array
 }
 
 /** Ranks in this direction. */
-export interface DirectedWindow extends Window {
+interface DirectedWindow extends Window {
   readonly direction: ListQuery['direction'];
 }
 
-type Cut = Pick<Selection, 'sequence' | 'wanted'>;
-
-/** The rows of the window in the order of the key. `matching` ascends, as creation order does. */
-function cutPage(
-  matching: Int32Array,
-  { key, window, summarized }: { key: SortKey; window: DirectedWindow; summarized: readonly SummarizedRows[] },
-): Cut {
-  const { valued, nulls } = splitNulls(matching, key.valuesOf(matching));
-  const values: Section = { ...valued, compare: key.compare, summarized: summarized.filter(({ low }) => low !== null) };
-  const rest: Section = {
-    rows: nulls,
-    values: new Float64Array(nulls.length),
-    summarized: summarized.filter(({ low }) => low === null),
-  };
-  const cuts = [
-    cutSection(values, clip(window, 0, rowsIn(values))),
-    cutSection(rest, clip(window, rowsIn(values), rowsIn(rest))),
-  ];
-  const wanted = cuts.flatMap((cut) => cut.wanted);
-  return { wanted, sequence: wanted.length > 0 ? [] : cuts.flatMap(({ sequence }) => sequence) };
-}
-
-export function rowsIn({ rows, summarized }: Section): number {
-  return summarized.reduce((sum, { count }) => sum + count, rows.length);
+/** Rows within a window, as far as nothing is wanted. */
+export interface Cut<Wanted extends SummarizedRows = SummarizedRows> {
+  readonly rows: readonly number[];
+  readonly wanted: readonly Wanted[];
 }
 
 /**
- * The window's part within a section of `length` rows that starts at rank `start`, counted from
- * there.
+ * The rows of the page: rows without a value come last in either direction. `cutAscending` is given
+ * rows that all have a value, or none, and ranks among them that are not empty.
  */
-export function clip(window: DirectedWindow, start: number, length: number): DirectedWindow {
-  const clamp = (rank: number) => Math.min(Math.max(rank - start, 0), length);
-  return { direction: window.direction, from: clamp(window.from), to: clamp(window.to) };
+export function cutPage<Wanted extends SummarizedRows>(
+  { rows, values, compare, summarized }: Section,
+  { direction, from, to }: DirectedWindow,
+  cutAscending: (section: Section, ranks: Window) => Cut<Wanted>,
+): Cut<Wanted> {
+  const { valued, nulls } = splitNulls(rows, values);
+  const hasValue = ({ low }: SummarizedRows) => low !== null;
+  const sections: Section[] = [
+    { ...valued, compare, summarized: summarized.filter(hasValue) },
+    {
+      rows: nulls,
+      values: new Float64Array(nulls.length),
+      summarized: summarized.filter((each) => !hasValue(each)).map((each) => ({ ...each, low: 0, high: 0 })),
+    },
+  ];
+  let start = 0;
+  const cuts = sections.map((section) => {
+    const length = rowsIn(section);
+    const clip = (rank: number) => Math.min(Math.max(rank - start, 0), length);
+    const window = { direction, from: clip(from), to: clip(to) };
+    start += length;
+    return cutSection(section, window, cutAscending);
+  });
+  return { rows: cuts.flatMap((cut) => cut.rows), wanted: cuts.flatMap((cut) => cut.wanted) };
+}
+
+export function rowsIn({ rows, summarized }: Pick<Section, 'rows' | 'summarized'>): number {
+  return summarized.reduce((sum, { count }) => sum + count, rows.length);
 }
 
 /** A descending window is an ascending one counted from the end, reversed: ties reverse with it. */
-function cutSection(section: Section, { direction, from, to }: DirectedWindow): Cut {
-  if (from >= to) return { sequence: [], wanted: [] };
+function cutSection<Wanted extends SummarizedRows>(
+  section: Section,
+  { direction, from, to }: DirectedWindow,
+  cutAscending: (section: Section, ranks: Window) => Cut<Wanted>,
+): Cut<Wanted> {
+  if (from >= to) return { rows: [], wanted: [] };
   const length = rowsIn(section);
-  const ranks = direction === 'ASC' ? { from, to } : { from: length - to, to: length - from };
-  const { before, wanted } = locateSummarized(section, ranks);
-  if (wanted.length > 0) return { sequence: [], wanted };
-  const rows = rowsAtRanks(section, { from: ranks.from - before, to: ranks.to - before });
-  return { sequence: direction === 'ASC' ? rows : rows.reverse(), wanted };
+  if (direction === 'ASC') return cutAscending(section, { from, to });
+  const { rows, wanted } = cutAscending(section, { from: length - to, to: length - from });
+  return { rows: rows.toReversed(), wanted };
+}
+
+function cutAscending(section: Section, { from, to }: Window): Cut {
+  const { before, wanted } = locateSummarized(section, { from, to });
+  if (wanted.length > 0) return { rows: [], wanted };
+  return { rows: rowsAtRanks(section, { from: from - before, to: to - before }), wanted };
 }
