@@ -1,8 +1,7 @@
-/** The console: who has signed in, the view that the address names, and the ways to the others. */
+/** The console: who has signed in. What they see is in shell.tsx. */
 
-import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { apiAddress, type Settings } from './client/page-settings.ts';
+import type { Settings } from './client/page-settings.ts';
 import { CallFailed, createApi, noAnswer } from './client/public-api.ts';
 import {
   beginSignIn,
@@ -14,30 +13,8 @@ import {
   signOutAddress,
 } from './client/sign-in.ts';
 import { Signed } from './client/use-call.ts';
-import { linkTo, useAddress } from './ui/address.ts';
+import { Shell } from './shell.tsx';
 import { texts } from './ui/texts.ts';
-import { BatchView } from './views/batch-view.tsx';
-import { BatchesView } from './views/batches-view.tsx';
-import { DevicesView } from './views/devices-view.tsx';
-import { JobView } from './views/job-view.tsx';
-import { NewBatchView } from './views/new-batch-view.tsx';
-import { OperateView } from './views/operate-view.tsx';
-import { ProjectsView } from './views/projects-view.tsx';
-import { UsageView } from './views/usage-view.tsx';
-
-/** By the first part of the address. What a view shows depends on the rest of it. */
-const views: Readonly<
-  Record<string, { readonly View: ComponentType; readonly title?: string; readonly operators?: true }>
-> = {
-  batches: { View: BatchesView, title: texts.views.batches },
-  batch: { View: BatchView },
-  job: { View: JobView },
-  new: { View: NewBatchView, title: texts.views.newBatch },
-  projects: { View: ProjectsView, title: texts.views.projects },
-  devices: { View: DevicesView, title: texts.views.devices },
-  usage: { View: UsageView, title: texts.views.usage },
-  operate: { View: OperateView, title: texts.views.operate, operators: true },
-};
 
 /** How long before it expires a token is renewed. */
 const renewalMilliseconds = 60_000;
@@ -153,56 +130,5 @@ function SignIn({ settings, problem, isReturning, setProblem }: SignInProps) {
         </>
       )}
     </main>
-  );
-}
-
-function Shell({ session, signOut }: { readonly session: Session; readonly signOut: () => void }) {
-  const { path } = useAddress();
-  const name = path[0] ?? 'batches';
-  const { View } = views[name] ?? views.batches!;
-  /** The list that leads to the view. */
-  const parent = name === 'batch' || name === 'job' ? 'batches' : undefined;
-  const content = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const title = views[name]?.title;
-    document.title = title === undefined ? texts.title : `${title} · ${texts.title}`;
-    // A reader of the screen hears the new view.
-    content.current?.focus({ preventScroll: true });
-  }, [name]);
-  const links = Object.entries(views).filter(
-    ([, { title, operators }]) => title !== undefined && (operators !== true || session.isOperator),
-  );
-  return (
-    <>
-      <button type="button" class="skip" onClick={() => content.current?.focus()}>
-        {texts.common.skip}
-      </button>
-      <header>
-        <a class="brand" href={linkTo(['batches'])}>
-          {texts.title}
-        </a>
-        <nav aria-label={texts.common.menu}>
-          {links.map(([each, { title }]) => (
-            <a
-              key={each}
-              href={linkTo([each])}
-              aria-current={each === name ? 'page' : each === parent ? 'true' : undefined}
-            >
-              {title}
-            </a>
-          ))}
-          <a href={`${apiAddress()}/docs`}>API</a>
-        </nav>
-        <span class="person" title={session.userId}>
-          {session.name}
-        </span>
-        <button type="button" onClick={signOut}>
-          {texts.signIn.end}
-        </button>
-      </header>
-      <main id="content" ref={content} tabIndex={-1} key={name}>
-        <View />
-      </main>
-    </>
   );
 }

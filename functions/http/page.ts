@@ -33,6 +33,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
 
 /**
@@ -48,7 +49,8 @@ export function pageFunction(content: PageContent, paths: readonly string[]): Ha
   return httpFunction(({ headers, queryStringParameters }) => {
     const { file: name, hash } = queryStringParameters ?? {};
     if (name === undefined) return isCurrent(headers, page) ? { ...page, status: 304, body: '' } : page;
-    const file = files.get(name);
+    // Stylesheets name fonts as paths.
+    const file = files.get(basename(name));
     if (file === undefined) throw new NotFound('The page has no such file.');
     return {
       status: 200,
@@ -57,12 +59,17 @@ export function pageFunction(content: PageContent, paths: readonly string[]): Ha
         'Content-Encoding': 'gzip',
         // Another hash is that of another release, whose page is still open: it gets the file, but
         // may not keep it under that name.
-        'Cache-Control': hash === file.hash ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'Cache-Control': hash === file.hash || isFont(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
       body: file.gzipped(),
       isBase64Encoded: true,
     };
   });
+}
+
+/** The name of a font has the hash of its content already. */
+function isFont({ mediaType }: PageFile): boolean {
+  return mediaType.startsWith('font/');
 }
 
 /**
@@ -75,8 +82,15 @@ export function htmlReply(
   files: readonly PageFile[] = [],
 ): HttpReply {
   // A page without files runs nothing.
-  const loads = ["script-src 'self'", "style-src 'self'", ["connect-src 'self'", ...origins].join(' ')];
-  const links = files.map(({ name, hash, mediaType }) => {
+  const loads = [
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    ["connect-src 'self'", ...origins].join(' '),
+  ];
+  const links = files.map((file) => {
+    const { name, hash, mediaType } = file;
+    if (isFont(file)) return `<link rel="preload" as="font" type="${mediaType}" href="?file=./${name}" crossorigin>`;
     const address = `?file=${name}&amp;hash=${hash}`;
     if (mediaType.startsWith('text/css')) return `<link rel="stylesheet" href="${address}">`;
     return `<script ${name.endsWith('.mjs') ? 'type="module"' : 'defer'} src="${address}"></script>`;
@@ -122,12 +136,12 @@ function readPageFiles(paths: readonly string[]): ReadonlyMap<string, PageFile> 
     paths.map((path) => {
       const mediaType = mediaTypes[extname(path)];
       if (mediaType === undefined) throw new Error(`The page does not load files like ${path}.`);
-      const text = readFileSync(path, 'utf8');
+      const content = readFileSync(path);
       const name = basename(path);
       let gzipped: string | undefined;
       return [
         name,
-        { name, mediaType, gzipped: () => (gzipped ??= gzipSync(text).toString('base64')), hash: hashOf(text) },
+        { name, mediaType, gzipped: () => (gzipped ??= gzipSync(content).toString('base64')), hash: hashOf(content) },
       ];
     }),
   );
@@ -140,8 +154,8 @@ function isCurrent(headers: Readonly<Record<string, string | undefined>>, page: 
 }
 
 /** Distinguishes contents: 96 bits of SHA-256. */
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 24);
 }
 
 /** The text as HTML shows it, also within an attribute. */

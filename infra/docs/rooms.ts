@@ -40,6 +40,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "What a device would refuse of a sequence: rules, and Pulser's schemas",
     packages: [],
   },
+  [`${page}/fonts`]: { holds: 'The typeface: a part of Inter, how it was made, its license', packages: [] },
+  [`${page}/styles`]: { holds: 'How it looks: tokens first, then what all views share', packages: [] },
   [`${page}/client`]: { holds: "The public API's calls, and sign-in", packages: ['preact'] },
   [`${page}/ui`]: {
     holds: 'What all views are made of: addresses, texts, formats, tables, forms',

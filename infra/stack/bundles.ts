@@ -81,7 +81,10 @@ function buildBeside(parent: string, entries: readonly string[], withS3: boolean
   for (const { path, contents } of outputFiles) built.set(path, contents);
 }
 
-/** Writes the code of a page into the folder, `page.js` and `page.css`, for browsers since 2024. */
+/**
+ * Writes the code of a page into the folder, `page.js` and `page.css`, for browsers since 2024, and
+ * its fonts, which are named for their content: the page asks for them by `?file=./NAME`.
+ */
 export function writePage(browserEntry: string, directory: string) {
   buildSync({
     bundle: true,
@@ -91,6 +94,9 @@ export function writePage(browserEntry: string, directory: string) {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     logLevel: 'warning',
+    loader: { '.woff2': 'file' },
+    assetNames: '[name]-[hash]',
+    publicPath: '?file=.',
     entryPoints: [{ in: join(functionsDirectory, browserEntry), out: 'page' }],
     outdir: directory,
   });

@@ -5,21 +5,19 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Fault } from '../client/fault-places.ts';
 import type { CallFailed } from '../client/public-api.ts';
 import type { Loaded } from '../client/use-call.ts';
-import { formatAgo, formatTime } from './format.ts';
+import { formatMoment, formatTime } from './format.ts';
+import { Icon } from './icon.tsx';
+import { Mark } from './mark.tsx';
 import { texts } from './texts.ts';
 
-/** A time: how long ago, and the exact one on demand. */
+/** A time as short as it is clear, and the exact one on demand. */
 export function Time({ time }: { readonly time: string | null | undefined }) {
   if (time === null || time === undefined) return <>{texts.common.none}</>;
   return (
     <time dateTime={time} title={`${formatTime(time)} (${time})`}>
-      {formatAgo(time)}
+      {formatMoment(time)}
     </time>
   );
-}
-
-export function Status({ status }: { readonly status: string }) {
-  return <span class={`status ${status.toLowerCase()}`}>{status}</span>;
 }
 
 /** An id, shortened; a click copies it. */
@@ -55,14 +53,25 @@ export function Person({
   if (name === null || name === undefined) return <Id id={id} {...(link !== undefined && { link })} />;
   const shown = <bdi>{name}</bdi>;
   return (
-    <span title={id}>
+    <span class="person" title={id}>
+      <Avatar name={name} />
       {link === undefined ? shown : <a href={link}>{shown}</a>}
       <Copy text={id} />
     </span>
   );
 }
 
-function Copy({ text }: { readonly text: string }) {
+/** The initials of a name. */
+export function Avatar({ name }: { readonly name: string }) {
+  const [first = '', ...others] = name.trim().split(/\s+/);
+  return (
+    <span class="avatar" aria-hidden="true">
+      {[first, others.at(-1) ?? ''].map((word) => [...word].at(0)?.toUpperCase()).join('')}
+    </span>
+  );
+}
+
+export function Copy({ text }: { readonly text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -71,9 +80,7 @@ function Copy({ text }: { readonly text: string }) {
   };
   return (
     <button type="button" class="copy" aria-label={`${texts.common.copy} ${text}`} onClick={() => void copy()}>
-      <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d={isCopied ? 'M3 8l4 4 6-8' : 'M5 5V2h9v9h-3M2 5h9v9H2z'} />
-      </svg>
+      <Icon name={isCopied ? 'check' : 'copy'} />
       <span aria-live="polite" class="unseen">
         {isCopied ? texts.common.copied : ''}
       </span>
@@ -158,13 +165,18 @@ export function Shown<Data>({
 
 /** A view without anything in it says what to do next. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
-  return <div class="empty">{children}</div>;
+  return (
+    <div class="empty">
+      <Mark isEmpty />
+      {children}
+    </div>
+  );
 }
 
 /** Names and values of one thing. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
-    <dl class="facts">
+    <dl class="pairs">
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -55,3 +55,31 @@ export function formatSeconds(seconds: number): string {
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const clockWithSeconds = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/**
+ * A time as lists show it: `14:20` today, `Sun 18:22` within six days, `21 Nov 09:05` this year,
+ * `21 Nov 2024` before. Times to come look the same.
+ */
+export function formatMoment(time: string, now = new Date()): string {
+  const date = dateOf(time);
+  if (date.toDateString() === now.toDateString()) return clock.format(date);
+  if (Math.abs(now.getTime() - date.getTime()) < 6 * 86_400_000) return `${weekday.format(date)} ${clock.format(date)}`;
+  if (date.getFullYear() === now.getFullYear()) return `${day.format(date)} ${clock.format(date)}`;
+  return dayOfYear.format(date);
+}
+
+/** The time of day, with seconds. */
+export function formatClock(time: string): string {
+  return clockWithSeconds.format(dateOf(time));
+}
+
+/** A number with six significant digits, without the zeros behind them: `3.4`, `1.25e-7`. */
+export function formatNumber(value: number): string {
+  return String(Number(value.toPrecision(6))).replace('-', '−');
+}

@@ -1,5 +1,5 @@
-import { Status } from './basics.tsx';
 import { formatCount } from './format.ts';
+import { Status } from './status.tsx';
 
 /** Counts by status, as a bar and in figures. `linkOf` makes each a filter. */
 export function StatusBar({

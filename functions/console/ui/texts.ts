@@ -6,6 +6,7 @@ import type { ProjectRight } from '../../project-roles.ts';
 
 export const texts = {
   title: 'Quantum Batch Console',
+  brand: 'Quantum Batch',
   views: {
     batches: 'Batches',
     newBatch: 'New batch',
@@ -13,6 +14,22 @@ export const texts = {
     devices: 'Devices',
     usage: 'Usage and limits',
     operate: 'Operate',
+    api: 'API',
+    notFound: 'There is no such page.',
+    back: 'To your batches',
+  },
+  rail: {
+    devices: 'Devices now',
+    keys: 'Keys',
+    keyNames: {
+      '/': 'Search',
+      c: 'New batch',
+      f: 'Filter',
+      j: 'Next row or job',
+      k: 'Previous row or job',
+      Enter: 'Open',
+      '?': 'These keys',
+    },
   },
   priorities: ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE'],
   signIn: {
@@ -22,8 +39,12 @@ export const texts = {
     again: 'Your session has ended. Sign in again to go on here.',
     noClient: 'Sign-in is not set up for this page. The operator of the service gives it a client: see the documents.',
   },
+  /** Words of their own; of all others the name of the status is the word. */
+  statuses: { ERROR: 'Failed' },
   common: {
     loading: 'Loading …',
+    all: 'All',
+    crumbs: 'Where you are',
     retry: 'Try again',
     close: 'Close',
     cancel: 'Never mind',
@@ -515,6 +536,9 @@ export const texts = {
     },
   },
   jobs: {
+    of: 'of',
+    failed: 'failed',
+    canceled: 'canceled',
     title: 'Jobs',
     filtered: 'Some jobs are left out.',
     clear: 'Show all jobs',

@@ -10,8 +10,9 @@ import { JobResults } from '../parts/job-results.tsx';
 import { Owner } from '../parts/owner.tsx';
 import { useProjects } from '../parts/projects.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
-import { Facts, Failure, Id, Long, Shown, Status, Time, Wide } from '../ui/basics.tsx';
+import { Facts, Failure, Id, Long, Shown, Time, Wide } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
+import { Status } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { job: words } = texts;

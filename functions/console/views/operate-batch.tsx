@@ -1,7 +1,8 @@
 import type { BatchDetails } from '../../schemas/batch.ts';
 import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
-import { Id, Shown, Status } from '../ui/basics.tsx';
+import { Id, Shown } from '../ui/basics.tsx';
+import { Status } from '../ui/status.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { jobColumns } from './batch-jobs.tsx';

@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { escapeHtml, pageFunction } from '../../http/page.ts';
 import { requiredEnv } from '../../runtime/env.ts';
 
@@ -18,5 +19,8 @@ export const handler = pageFunction(
     // Some issuers give tokens at another address than their own.
     origins: [...new Set([issuer, TOKEN_ORIGIN ?? issuer].map((url) => new URL(url).origin))],
   },
-  ['page.css', 'page.js'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
+  readdirSync(import.meta.dirname)
+    .filter((name) => /^page\.(css|js)$|\.woff2$/.test(name))
+    .sort()
+    .map((name) => join(import.meta.dirname, name)),
 );

@@ -1,0 +1,196 @@
+/** The frame around all views: the view that the address names, and the ways to the others. */
+
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Device } from '../schemas/device.ts';
+import { apiAddress } from './client/page-settings.ts';
+import type { Session } from './client/sign-in.ts';
+import { useCall } from './client/use-call.ts';
+import { go, linkTo, useAddress } from './ui/address.ts';
+import { Avatar, Dialog, Empty } from './ui/basics.tsx';
+import { formatCount } from './ui/format.ts';
+import { Icon, type IconName } from './ui/icon.tsx';
+import { useKeys } from './ui/keys.ts';
+import { Mark } from './ui/mark.tsx';
+import { StatusSign, statusWord } from './ui/status.tsx';
+import { texts } from './ui/texts.ts';
+import { BatchView } from './views/batch-view.tsx';
+import { BatchesView } from './views/batches-view.tsx';
+import { DevicesView } from './views/devices-view.tsx';
+import { JobView } from './views/job-view.tsx';
+import { NewBatchView } from './views/new-batch-view.tsx';
+import { OperateView } from './views/operate-view.tsx';
+import { ProjectsView } from './views/projects-view.tsx';
+import { UsageView } from './views/usage-view.tsx';
+
+interface ViewRules {
+  readonly View: ComponentType;
+  readonly title?: string;
+  /** Of its link in the rail. A view without one has none. */
+  readonly icon?: IconName;
+  readonly operators?: true;
+  /** The view whose link is marked while this one is shown. */
+  readonly within?: string;
+}
+
+/** By the first part of the address. What a view shows depends on the rest of it. */
+const views: Readonly<Record<string, ViewRules>> = {
+  batches: { View: BatchesView, title: texts.views.batches, icon: 'batches' },
+  batch: { View: BatchView, within: 'batches' },
+  job: { View: JobView, within: 'batches' },
+  new: { View: NewBatchView, title: texts.views.newBatch },
+  projects: { View: ProjectsView, title: texts.views.projects, icon: 'projects' },
+  devices: { View: DevicesView, title: texts.views.devices, icon: 'devices' },
+  usage: { View: UsageView, title: texts.views.usage, icon: 'usage' },
+  operate: { View: OperateView, title: texts.views.operate, icon: 'operate', operators: true },
+};
+
+export function Shell({ session, signOut }: { readonly session: Session; readonly signOut: () => void }) {
+  const { path } = useAddress();
+  const name = path[0] ?? (session.isOperator ? 'operate' : 'batches');
+  const { View, title, within } = (Object.hasOwn(views, name) ? views[name] : undefined) ?? { View: NoView };
+  const content = useRef<HTMLElement>(null);
+  const [asksForKeys, setAsksForKeys] = useState(false);
+  useKeys({
+    c: () => go(linkTo(['new'])),
+    '/': () => document.querySelector<HTMLElement>('.search input')?.focus(),
+    '?': () => setAsksForKeys(true),
+  });
+  useEffect(() => {
+    document.title = title === undefined ? texts.title : `${title} · ${texts.title}`;
+    // A reader of the screen hears the new view.
+    content.current?.focus({ preventScroll: true });
+  }, [name]);
+  return (
+    <div class="frame">
+      <button type="button" class="skip" onClick={() => content.current?.focus()}>
+        {texts.common.skip}
+      </button>
+      <header class="rail">
+        <a class="brand" href={linkTo(['batches'])} aria-label={texts.title}>
+          <Mark />
+          <span>{texts.brand}</span>
+        </a>
+        <a class="button main new-batch" href={linkTo(['new'])}>
+          <Icon name="plus" />
+          {texts.views.newBatch} <kbd>C</kbd>
+        </a>
+        <Ways current={name} within={within} isOperator={session.isOperator} />
+        <Machines />
+        <div class="foot">
+          <Avatar name={session.name} />
+          <div>
+            <span class="person" title={session.userId}>
+              {session.name}
+            </span>
+          </div>
+          <button type="button" class="quiet tiny" onClick={signOut}>
+            {texts.signIn.end}
+          </button>
+        </div>
+      </header>
+      <main id="content" ref={content} tabIndex={-1} key={name}>
+        <View />
+      </main>
+      {asksForKeys && <Keys close={() => setAsksForKeys(false)} />}
+    </div>
+  );
+}
+
+interface WaysProps {
+  readonly current: string;
+  readonly within: string | undefined;
+  readonly isOperator: boolean;
+}
+
+function Ways({ current, within, isOperator }: WaysProps) {
+  const links = Object.entries(views).filter(
+    ([, { icon, operators }]) => icon !== undefined && (operators !== true || isOperator),
+  );
+  return (
+    <nav aria-label={texts.common.menu}>
+      <ul>
+        {links.map(([name, { title, icon }]) => (
+          <li key={name}>
+            <a href={linkTo([name])} aria-current={name === current ? 'page' : name === within ? 'true' : undefined}>
+              <Icon name={icon!} />
+              {title}
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href={`${apiAddress()}/docs`}>
+            <Icon name="code" />
+            {texts.views.api}
+          </a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+/** Seconds between two looks at the devices. */
+const lookSeconds = 60;
+const maxMachines = 8;
+
+/** Whether the machines are open, and how long their queues are: on every page. */
+function Machines() {
+  const list = useCall<Device[]>('/api/v1/devices', { keepsAnswer: true, again: () => lookSeconds });
+  const devices = list.answer?.data ?? [];
+  if (devices.length === 0) return null;
+  return (
+    <section class="machines" aria-label={texts.rail.devices}>
+      <h2>{texts.rail.devices}</h2>
+      <ul>
+        {devices.slice(0, maxMachines).map(({ device_type, availability, mode, queue_length }) => {
+          const status = mode === 'OPEN' ? availability : mode;
+          return (
+            <li key={device_type}>
+              <a href={linkTo(['devices', device_type])}>
+                <StatusSign status={status} />
+                <bdi>{device_type}</bdi>
+                <span class="count">
+                  {status === 'ACTIVE' ? queue_length !== null && formatCount(queue_length) : statusWord(status)}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function NoView() {
+  return (
+    <Empty>
+      <h1>{texts.views.notFound}</h1>
+      <a class="button main" href={linkTo(['batches'])}>
+        {texts.views.back}
+      </a>
+    </Empty>
+  );
+}
+
+/** All keys that do something. */
+function Keys({ close }: { readonly close: () => void }) {
+  return (
+    <Dialog title={texts.rail.keys} close={close}>
+      <dl class="keys">
+        {Object.entries(texts.rail.keyNames).map(([key, name]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key.length === 1 ? key.toUpperCase() : key}</kbd>
+            </dt>
+            <dd>{name}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="actions">
+        <button type="button" onClick={close}>
+          {texts.common.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,45 @@
+import { formatCount } from './format.ts';
+import { StatusSign, statusWord } from './status.tsx';
+import { texts } from './texts.ts';
+
+/**
+ * Statuses and how many rows have each, as links that filter by one. `counts` are those without a
+ * filter on the status, so they stay while one is chosen. Statuses that no row has are left out.
+ */
+export function Facets({
+  label,
+  counts,
+  chosen,
+  order,
+  linkOf,
+}: {
+  readonly label: string;
+  readonly counts: Readonly<Record<string, number>>;
+  /** The statuses that the list is filtered by. */
+  readonly chosen: readonly string[];
+  readonly order: readonly string[];
+  /** Undefined: the link to all. */
+  readonly linkOf: (status: string | undefined) => string;
+}) {
+  const shown = order.filter((status) => (counts[status] ?? 0) > 0 || chosen.includes(status));
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return (
+    <nav aria-label={label}>
+      <ul class="facets">
+        <li>
+          <a href={linkOf(undefined)} aria-current={chosen.length === 0 ? 'true' : undefined}>
+            {texts.common.all} <b>{formatCount(total)}</b>
+          </a>
+        </li>
+        {shown.map((status) => (
+          <li key={status}>
+            <a href={linkOf(status)} aria-current={chosen.includes(status) ? 'true' : undefined}>
+              <StatusSign status={status} />
+              {statusWord(status)} <b>{formatCount(counts[status] ?? 0)}</b>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,26 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** Whether what is pressed belongs to a field, a dialog or the browser. */
+function isTaken({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey || defaultPrevented || document.querySelector('dialog[open]') !== null) return true;
+  return target instanceof Element && target.closest('input, select, textarea, [contenteditable]') !== null;
+}
+
+/**
+ * While the component is drawn, a press of a key does this: by the name that the browser gives the
+ * key, `j`, `/`, `?`. Not in fields and dialogs.
+ */
+export function useKeys(acts: Readonly<Record<string, (() => void) | undefined>>): void {
+  const latest = useRef(acts);
+  latest.current = acts;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
+      if (act === undefined || isTaken(event)) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}

@@ -1,0 +1,69 @@
+import { formatCount } from './format.ts';
+import { kindOf } from './status.tsx';
+import { texts } from './texts.ts';
+
+/** Failed jobs among many are seen, too: a part that exists has at least this share of the bar. */
+const leastShare = 0.06;
+
+const order = ['DONE', 'ERROR', 'CANCELED', 'CANCELING', 'RUNNING'] as const;
+
+type Counts = Readonly<Partial<Record<string, number>>>;
+
+/**
+ * Jobs by status as parts of a bar: done, failed, canceled, running; what waits is the ground. The
+ * parts of 1 in their order.
+ */
+export function partsOf(counts: Counts): { readonly status: string; readonly share: number }[] {
+  const total = Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
+  const shown = order.filter((status) => (counts[status] ?? 0) > 0);
+  const wanted = shown.map((status) => Math.max(leastShare, counts[status]! / total));
+  const waits = (counts.PENDING ?? 0) > 0 ? leastShare : 0;
+  const sum = wanted.reduce((all, share) => all + share, 0);
+  // What the small ones take, the others give.
+  const scale = sum > 1 - waits ? (1 - waits) / sum : 1;
+  return shown.map((status, at) => ({ status, share: wanted[at]! * scale }));
+}
+
+/** The bar of a batch's jobs. Beside it stands its sum: see jobsSum. */
+export function Segments({ counts }: { readonly counts: Counts }) {
+  let x = 0;
+  return (
+    <svg class="segments" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      {partsOf(counts).map(({ status, share }) => {
+        const start = x;
+        x += share * 100;
+        return (
+          <rect key={status} class={kindOf(status)} x={start} y="0" width={Math.max(0, share * 100 - 0.6)} height="6" />
+        );
+      })}
+    </svg>
+  );
+}
+
+const failures = { ERROR: texts.jobs.failed, CANCELED: texts.jobs.canceled } as const;
+
+/** `50 · 1 failed`, `7 of 12`: how many jobs have ended, and which of them not well. */
+export function JobsSum({ counts }: { readonly counts: Counts }) {
+  const { PENDING = 0, RUNNING = 0, CANCELING = 0, ...ended } = counts;
+  const count = Object.values(ended).reduce<number>((sum, each = 0) => sum + each, 0);
+  const total = count + PENDING + RUNNING + CANCELING;
+  return (
+    <span>
+      {count === total || count === 0
+        ? formatCount(total)
+        : `${formatCount(count)} ${texts.jobs.of} ${formatCount(total)}`}
+      {Object.entries(failures).map(([status, word]) => {
+        const each = counts[status] ?? 0;
+        if (each === 0) return null;
+        return (
+          <span key={status}>
+            {' · '}
+            <span class={status === 'ERROR' ? 'failures' : undefined}>
+              {formatCount(each)} {word}
+            </span>
+          </span>
+        );
+      })}
+    </span>
+  );
+}
