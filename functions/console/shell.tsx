@@ -1,11 +1,12 @@
 /** The frame around all views: the view that the address names, and the ways to the others. */
 
 import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Device } from '../schemas/device.ts';
 import { apiAddress } from './client/page-settings.ts';
 import type { Session } from './client/sign-in.ts';
 import { useCall } from './client/use-call.ts';
+import { KnownDevices } from './parts/known-devices.ts';
 import { go, linkTo, useAddress } from './ui/address.ts';
 import { Avatar, Dialog, Empty } from './ui/basics.tsx';
 import { formatCount } from './ui/format.ts';
@@ -45,11 +46,18 @@ const views: Readonly<Record<string, ViewRules>> = {
   operate: { View: OperateView, title: texts.views.operate, icon: 'operate', operators: true },
 };
 
+/** Seconds between two looks at the devices. */
+const lookSeconds = 60;
+
 export function Shell({ session, signOut }: { readonly session: Session; readonly signOut: () => void }) {
   const { path } = useAddress();
   const name = path[0] ?? (session.isOperator ? 'operate' : 'batches');
   const { View, title, within } = (Object.hasOwn(views, name) ? views[name] : undefined) ?? { View: NoView };
   const content = useRef<HTMLElement>(null);
+  const devices = useCall<Device[]>('/api/v1/devices', {
+    query: { availability: ['ACTIVE', 'INACTIVE', 'RETIRED'] },
+    again: () => lookSeconds,
+  });
   const [asksForKeys, setAsksForKeys] = useState(false);
   useKeys({
     c: () => go(linkTo(['new'])),
@@ -62,38 +70,40 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
     content.current?.focus({ preventScroll: true });
   }, [name]);
   return (
-    <div class="frame">
-      <button type="button" class="skip" onClick={() => content.current?.focus()}>
-        {texts.common.skip}
-      </button>
-      <header class="rail">
-        <a class="brand" href={linkTo(['batches'])} aria-label={texts.title}>
-          <Mark />
-          <span>{texts.brand}</span>
-        </a>
-        <a class="button main new-batch" href={linkTo(['new'])}>
-          <Icon name="plus" />
-          {texts.views.newBatch} <kbd>C</kbd>
-        </a>
-        <Ways current={name} within={within} isOperator={session.isOperator} />
-        <Machines />
-        <div class="foot">
-          <Avatar name={session.name} />
-          <div>
-            <span class="person" title={session.userId}>
-              {session.name}
-            </span>
+    <KnownDevices.Provider value={devices.answer?.data}>
+      <div class="frame">
+        <button type="button" class="skip" onClick={() => content.current?.focus()}>
+          {texts.common.skip}
+        </button>
+        <header class="rail">
+          <a class="brand" href={linkTo(['batches'])} aria-label={texts.title}>
+            <Mark />
+            <span>{texts.brand}</span>
+          </a>
+          <a class="button main new-batch" href={linkTo(['new'])}>
+            <Icon name="plus" />
+            {texts.views.newBatch} <kbd>C</kbd>
+          </a>
+          <Ways current={name} within={within} isOperator={session.isOperator} />
+          <Machines />
+          <div class="foot">
+            <Avatar name={session.name} />
+            <div>
+              <span class="person" title={session.userId}>
+                {session.name}
+              </span>
+            </div>
+            <button type="button" class="quiet tiny" onClick={signOut}>
+              {texts.signIn.end}
+            </button>
           </div>
-          <button type="button" class="quiet tiny" onClick={signOut}>
-            {texts.signIn.end}
-          </button>
-        </div>
-      </header>
-      <main id="content" ref={content} tabIndex={-1} key={name}>
-        <View />
-      </main>
-      {asksForKeys && <Keys close={() => setAsksForKeys(false)} />}
-    </div>
+        </header>
+        <main id="content" ref={content} tabIndex={-1} key={name}>
+          <View />
+        </main>
+        {asksForKeys && <Keys close={() => setAsksForKeys(false)} />}
+      </div>
+    </KnownDevices.Provider>
   );
 }
 
@@ -129,14 +139,11 @@ function Ways({ current, within, isOperator }: WaysProps) {
   );
 }
 
-/** Seconds between two looks at the devices. */
-const lookSeconds = 60;
 const maxMachines = 8;
 
 /** Whether the machines are open, and how long their queues are: on every page. */
 function Machines() {
-  const list = useCall<Device[]>('/api/v1/devices', { keepsAnswer: true, again: () => lookSeconds });
-  const devices = list.answer?.data ?? [];
+  const devices = (useContext(KnownDevices) ?? []).filter(({ availability }) => availability !== 'RETIRED');
   if (devices.length === 0) return null;
   return (
     <section class="machines" aria-label={texts.rail.devices}>

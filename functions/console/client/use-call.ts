@@ -17,6 +17,8 @@ export interface Loaded<Data> {
   readonly answer: Answer<Data> | undefined;
   readonly failure: CallFailed | undefined;
   readonly isLoading: boolean;
+  /** The answer is of what was asked before, and stays until the next one comes. */
+  readonly isOld: boolean;
   /** Calls again now. */
   readonly reload: () => void;
 }
@@ -89,6 +91,7 @@ export function useCall<Data>(
     answer: isCurrent || (keepsAnswer && name !== null) ? state.answer : undefined,
     failure: isCurrent ? state.failure : undefined,
     isLoading,
+    isOld: !isCurrent && keepsAnswer && name !== null && state.answer !== undefined,
     reload,
   };
 }

@@ -33,14 +33,9 @@ export function Scopes({ scopes, link }: ScopesProps) {
     );
   }
   return (
-    <nav class="scopes actions" aria-label={texts.scope.label}>
+    <nav class="choice" aria-label={texts.scope.label}>
       {scopes.map((each, at) => (
-        <a
-          key={at}
-          class={each.isChosen ? 'button main' : 'button'}
-          href={linkOf(each)}
-          aria-current={each.isChosen ? 'true' : undefined}
-        >
+        <a key={at} href={linkOf(each)} aria-current={each.isChosen ? 'true' : undefined}>
           <bdi>{each.name}</bdi>
         </a>
       ))}

@@ -43,7 +43,7 @@ export function useAddress(): Address {
   return address;
 }
 
-const defaultLimit = '25';
+const defaultLimit = '50';
 
 /**
  * A list as the address has it: filters, order and page, by the names of the API, which checks

@@ -188,10 +188,20 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 }
 
 /** What may be wider than the screen, such as a table: it scrolls by itself, also by keyboard. */
-export function Wide({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+export function Wide({
+  label,
+  kind = '',
+  isOld = false,
+  children,
+}: {
+  readonly label: string;
+  readonly kind?: string | undefined;
+  readonly isOld?: boolean | undefined;
+  readonly children: ComponentChildren;
+}) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    <section class="wide" aria-label={label} tabIndex={0}>
+    <section class={`wide ${kind}`} aria-label={label} aria-busy={isOld ? 'true' : undefined} tabIndex={0}>
       {children}
     </section>
   );

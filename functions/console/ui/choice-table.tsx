@@ -26,8 +26,10 @@ interface Given {
 }
 
 /** What can be done to many at once. */
-export interface Act {
+export interface Act<Row = unknown> {
   readonly label: string;
+  /** Whether it can be done to a row. It is offered where one of the chosen fits. Absent: to all. */
+  readonly fits?: (row: Row) => boolean;
   readonly isDanger?: boolean;
   /** What is asked before. */
   readonly question?: string;
@@ -56,7 +58,11 @@ interface Props<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly sorting: Sorting;
-  readonly acts: readonly Act[];
+  readonly acts: readonly Act<Row>[];
+  readonly kind?: string;
+  readonly isOld?: boolean;
+  /** A row by its name, for readers of the screen. */
+  readonly nameOf?: (row: Row) => string;
   readonly reload: () => void;
 }
 
@@ -66,15 +72,15 @@ function newChoice(ids: Iterable<string> = []): { readonly chosen: ReadonlySet<s
 
 /** A table whose rows can be chosen, if there are acts on all of them; what failed is listed. */
 export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Row>) {
-  const { label, words, columns, rows, sorting, acts, reload } = props;
+  const { label, words, columns, rows, sorting, acts, reload, kind, isOld, nameOf = ({ id }) => id } = props;
   const [{ chosen, attempt }, setChoice] = useState(newChoice);
   const [errors, setErrors] = useState<Refusals>({});
-  const [asked, setAsked] = useState<Act>();
+  const [asked, setAsked] = useState<Act<Row>>();
   const choose = (ids: Iterable<string>) => setChoice(newChoice(ids));
   const all = rows.map(({ id }) => id);
   const present = all.filter((id) => chosen.has(id));
   const areAllChosen = all.length > 0 && present.length === all.length;
-  const doing = useAction(async (api: Api, act: Act, lines: readonly string[]) => {
+  const doing = useAction(async (api: Api, act: Act<Row>, lines: readonly string[]) => {
     setAsked(undefined);
     const refused = await act.run(api, present, { lines, attempt });
     setErrors(refused);
@@ -93,7 +99,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
   const cell = (row: Row) => (
     <input
       type="checkbox"
-      aria-label={`${words.choose} ${row.id}`}
+      aria-label={`${words.choose} ${nameOf(row)}`}
       checked={chosen.has(row.id)}
       onChange={() => choose(new Set([row.id]).symmetricDifference(chosen))}
     />
@@ -104,7 +110,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
         <Chosen
           count={present.length}
           words={words}
-          acts={acts}
+          acts={acts.filter(({ fits }) => rows.some((row) => chosen.has(row.id) && (fits?.(row) ?? true)))}
           isRunning={doing.isRunning}
           begin={(act) => (act.question === undefined ? doing.run(act, []) : setAsked(act))}
           clear={() => choose([])}
@@ -119,23 +125,25 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
         rows={rows}
         keyOf={({ id }) => id}
         sorting={sorting}
+        {...(kind !== undefined && { kind })}
+        {...(isOld !== undefined && { isOld })}
         {...(acts.length > 0 && { choice: { head, cell } })}
       />
     </>
   );
 }
 
-interface ChosenProps {
+interface ChosenProps<Row> {
   readonly count: number;
   readonly words: Words;
-  readonly acts: readonly Act[];
+  readonly acts: readonly Act<Row>[];
   readonly isRunning: boolean;
-  readonly begin: (act: Act) => void;
+  readonly begin: (act: Act<Row>) => void;
   readonly clear: () => void;
 }
 
 /** How many rows are chosen, and what can be done to them. */
-function Chosen({ count, words, acts, isRunning, begin, clear }: ChosenProps) {
+function Chosen<Row>({ count, words, acts, isRunning, begin, clear }: ChosenProps<Row>) {
   return (
     <section class="chosen" aria-label={words.chosen}>
       <div class="actions">
@@ -161,13 +169,13 @@ function Chosen({ count, words, acts, isRunning, begin, clear }: ChosenProps) {
   );
 }
 
-interface QuestionProps {
-  readonly act: Act;
+interface QuestionProps<Row> {
+  readonly act: Act<Row>;
   readonly close: () => void;
-  readonly run: (act: Act, lines: readonly string[]) => void;
+  readonly run: (act: Act<Row>, lines: readonly string[]) => void;
 }
 
-function Question({ act, close, run }: QuestionProps) {
+function Question<Row>({ act, close, run }: QuestionProps<Row>) {
   const [text, setText] = useState('');
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return (

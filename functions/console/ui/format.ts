@@ -46,14 +46,19 @@ export function formatAgo(time: string, now = Date.now()): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
-/** `1 h 5 min`, `42 s`: the two largest units. */
+/** `1 h 5 min`, `42 s`, `2 d`: the two largest units that are not zero. */
 export function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 59.5) return `${seconds < 9.95 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return pair(minutes, 'min', whole % 60, 's');
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  if (hours < 48) return pair(hours, 'h', minutes % 60, 'min');
+  return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function pair(many: number, unit: string, few: number, smaller: string): string {
+  return few === 0 ? `${many} ${unit}` : `${many} ${unit} ${few} ${smaller}`;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });

@@ -24,3 +24,13 @@ export function useKeys(acts: Readonly<Record<string, (() => void) | undefined>>
     return () => removeEventListener('keydown', press);
   }, []);
 }
+
+/** `j` and `k` move the focus from row to row of the view's list: Enter then opens the row. */
+export function useRowKeys(): void {
+  const move = (step: number) => {
+    const links = [...document.querySelectorAll<HTMLElement>('.rows .name > a')];
+    const at = links.indexOf(document.activeElement as HTMLElement);
+    links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+}

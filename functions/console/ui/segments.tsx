@@ -24,7 +24,7 @@ export function partsOf(counts: Counts): { readonly status: string; readonly sha
   return shown.map((status, at) => ({ status, share: wanted[at]! * scale }));
 }
 
-/** The bar of a batch's jobs. Beside it stands its sum: see jobsSum. */
+/** The bar of a batch's jobs. Beside it stands its sum: see JobsSum. */
 export function Segments({ counts }: { readonly counts: Counts }) {
   let x = 0;
   return (
@@ -64,6 +64,16 @@ export function JobsSum({ counts }: { readonly counts: Counts }) {
           </span>
         );
       })}
+    </span>
+  );
+}
+
+/** The jobs of a batch in a cell of a list: the bar, and its sum in words. */
+export function JobsCell({ counts }: { readonly counts: Counts }) {
+  return (
+    <span class="progress">
+      <Segments counts={counts} />
+      <JobsSum counts={counts} />
     </span>
   );
 }

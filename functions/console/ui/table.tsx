@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { Wide } from './basics.tsx';
 
 /**
- * A name, what a row has there, and how it looks: figures at the right, texts on several lines. A
- * list that can be sorted by it has a name of its own for it.
+ * A name, what a row has there, and how it looks: a class, such as `number` for figures at the
+ * right and `text` for several lines. A list that can be sorted by it has a name of its own for it.
  */
 export type Column<Row> = readonly [
   name: string,
   cell: (row: Row) => ComponentChildren,
-  look?: 'number' | 'text' | undefined,
+  look?: string | undefined,
   sortedBy?: string | undefined,
 ];
 
@@ -27,6 +27,10 @@ interface Choice<Row> {
 
 interface TableProps<Row> {
   readonly label: string;
+  /** Its class, such as `rows`: the link of a name covers its row. */
+  readonly kind?: string;
+  /** Its rows are of what was asked before. */
+  readonly isOld?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row, at: number) => string | number;
@@ -36,13 +40,13 @@ interface TableProps<Row> {
   readonly choice?: Choice<Row>;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf, total, sorting, choice }: TableProps<Row>) {
+export function Table<Row>({ label, kind, isOld, columns, rows, keyOf, total, sorting, choice }: TableProps<Row>) {
   return (
-    <Wide label={label}>
+    <Wide label={label} {...{ kind, isOld }}>
       <table>
         <thead>
           <tr>
-            {choice !== undefined && <th>{choice.head}</th>}
+            {choice !== undefined && <th class="tight">{choice.head}</th>}
             {columns.map(([name, , look, sortedBy]) =>
               sorting === undefined || sortedBy === undefined ? (
                 <th key={name} scope="col" class={look}>
@@ -71,7 +75,7 @@ export function Table<Row>({ label, columns, rows, keyOf, total, sorting, choice
             <tr>
               {columns.map(([name, cell, look], at) => (
                 <td key={name} class={look}>
-                  {at === 0 ? <strong>{total[0]}</strong> : look === 'number' && cell(total[1])}
+                  {at === 0 ? <strong>{total[0]}</strong> : look?.includes('number') && cell(total[1])}
                 </td>
               ))}
             </tr>

@@ -1,14 +1,17 @@
-import { batchStatusNames } from '../../statuses.ts';
 import { membersOf, type OwnProject } from '../parts/projects.ts';
 import { AddressForm, Options } from '../ui/form.tsx';
 import { fromField, toField } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Popover } from '../ui/popover.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { batches: words } = texts;
 
-/** Filters with a field of their own, in the order of the form. The address may have others. */
+/**
+ * Filters with a field of their own, in the order of the form; the status has its facets. The
+ * address may have others.
+ */
 const filters = [
-  { name: 'status', options: batchStatusNames },
   { name: 'device_type' },
   { name: 'tag' },
   { name: 'id__starts_with' },
@@ -54,8 +57,15 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
       ]),
     );
   return (
-    <details class="filters" open={clear !== undefined}>
-      <summary>{words.filter}</summary>
+    <Popover
+      openedBy="f"
+      button={
+        <>
+          <Icon name="filter" />
+          {words.filter} <kbd>F</kbd>
+        </>
+      }
+    >
       {Object.entries(suggested).map(([name, values]) => (
         <datalist key={name} id={`known-${name}`}>
           {values.map(([value, label]) => (
@@ -65,7 +75,7 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
           ))}
         </datalist>
       ))}
-      <AddressForm address={`${address} ${hasFellows}`} apply={(form) => apply(read(form))}>
+      <AddressForm look="form" address={`${address} ${hasFellows}`} apply={(form) => apply(read(form))}>
         {shown.map((filter) => {
           const value = query[filter.name]?.at(-1) ?? '';
           const label = words.filters[filter.name];
@@ -93,6 +103,23 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
             </label>
           );
         })}
+        <label>
+          {words.order}
+          <select name="order_by" value={query.order_by?.at(-1) ?? 'created_at'}>
+            {Object.entries(words.orders).map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {words.direction}
+          <select name="order_by_direction" value={query.order_by_direction?.at(-1) ?? 'DESC'}>
+            <option value="DESC">{words.directions.DESC}</option>
+            <option value="ASC">{words.directions.ASC}</option>
+          </select>
+        </label>
         <div class="actions">
           <button type="submit" class="main">
             {words.apply}
@@ -100,6 +127,6 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
           {clear !== undefined && <a href={clear}>{words.clear}</a>}
         </div>
       </AddressForm>
-    </details>
+    </Popover>
   );
 }

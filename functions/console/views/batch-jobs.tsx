@@ -1,14 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import type { ReadBatch } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
+import { jobStatusNames } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
 import { go, linkTo, useListAddress } from '../ui/address.ts';
 import { Empty, Id, Shown, Time } from '../ui/basics.tsx';
 import { type Act, ChoiceTable } from '../ui/choice-table.tsx';
+import { Facets } from '../ui/facets.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
 import { Status } from '../ui/status.tsx';
-import { StatusBar } from '../ui/status-bar.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 
@@ -53,7 +54,7 @@ interface Props {
 
 /** The jobs of a batch. Filters, order and page are in the address, as the API has them. */
 export function BatchJobs({ batch: { id, user_id, rights, erased_at }, counts, reload }: Props) {
-  const { query, isFiltered, link, sorting, pages } = useListAddress(['batch', id], {
+  const { query, filters, isFiltered, link, sorting, pages } = useListAddress(['batch', id], {
     by: 'creation_order',
     direction: 'ASC',
   });
@@ -85,7 +86,13 @@ export function BatchJobs({ batch: { id, user_id, rights, erased_at }, counts, r
   return (
     <>
       <h2>{words.title}</h2>
-      <StatusBar counts={counts} linkOf={(status) => link({ status })} />
+      <Facets
+        label={words.columns.status}
+        counts={counts}
+        chosen={filters.status ?? []}
+        order={jobStatusNames}
+        linkOf={(status) => link({ status })}
+      />
       {isFiltered && (
         <p>
           {words.filtered} <a href={linkTo(['batch', id])}>{words.clear}</a>

@@ -14,9 +14,9 @@ import { formatCount } from '../ui/format.ts';
 import { Status } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchActions } from './batch-actions.tsx';
+import { Tags } from './batch-columns.tsx';
 import { BatchJobs } from './batch-jobs.tsx';
 import { BatchWebhook } from './batch-webhook.tsx';
-import { Tags } from './batches-view.tsx';
 
 const { batch: words } = texts;
 

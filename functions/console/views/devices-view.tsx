@@ -3,6 +3,7 @@ import type { Device } from '../../schemas/device.ts';
 import { useCall } from '../client/use-call.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { download, Empty, Facts, Pre, Shown, Time } from '../ui/basics.tsx';
+import { Crumbs } from '../ui/crumbs.tsx';
 import { dateOf, formatCount, formatSeconds, formatTime } from '../ui/format.ts';
 import { parseJson } from '../ui/json-object.ts';
 import { Status } from '../ui/status.tsx';
@@ -26,9 +27,7 @@ export function DevicesView() {
   if (deviceType !== undefined) {
     return (
       <>
-        <nav aria-label={words.back}>
-          <a href={linkTo(['devices'])}>{words.back}</a>
-        </nav>
+        <Crumbs links={[[texts.views.devices, linkTo(['devices'])]]}>{deviceType}</Crumbs>
         <h1>
           <bdi>{deviceType}</bdi>
         </h1>

@@ -8,10 +8,10 @@ import { Field } from '../ui/field.tsx';
 import { Options, Question } from '../ui/form.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
+import { JobsCell } from '../ui/segments.tsx';
 import { Status } from '../ui/status.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { Progress } from './batches-view.tsx';
 
 const { queue: words } = texts.operate;
 
@@ -64,7 +64,7 @@ function columnsFor(ask: (asked: Asked) => void): readonly Column<QueuedBatch>[]
     [columns.owner, ({ user_id, user_name }: Named<QueuedBatch>) => <Person id={user_id} name={user_name} />],
     [columns.status, ({ status }) => <Status status={status} />],
     [columns.priority, ({ queue_priority }) => queue_priority],
-    [columns.jobs, (batch) => <Progress batch={batch} />, 'number'],
+    [columns.jobs, (batch) => <JobsCell counts={batch.jobs_count_per_status} />],
     [columns.created, ({ created_at }) => <Time time={created_at} />],
     [columns.worker, ({ lease }) => <Lease lease={lease} />, 'text'],
     [

@@ -29,14 +29,9 @@ export function OperateView() {
     <>
       <div class="title">
         <h1>{texts.views.operate}</h1>
-        <nav class="actions" aria-label={texts.views.operate}>
+        <nav class="choice" aria-label={texts.views.operate}>
           {parts.map((name) => (
-            <a
-              key={name}
-              class={name === shown ? 'button main' : 'button'}
-              href={linkTo(['operate', name])}
-              aria-current={name === shown ? 'page' : undefined}
-            >
+            <a key={name} href={linkTo(['operate', name])} aria-current={name === shown ? 'page' : undefined}>
               {words.parts[name]}
             </a>
           ))}
