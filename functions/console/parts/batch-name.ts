@@ -3,6 +3,8 @@
  * list can be filtered by one. Of two such tags the first counts.
  */
 
+import { visible } from '../ui/visible-text.ts';
+
 const prefix = 'name:';
 
 interface Named {
@@ -21,7 +23,7 @@ export function givenName({ tags }: Pick<Named, 'tags'>): string | undefined {
 
 /** What a batch is called: its name, or else the beginning of its id. */
 export function nameOf(batch: Named): string {
-  return givenName(batch) ?? batch.id.slice(0, 8);
+  return visible(givenName(batch) ?? batch.id.slice(0, 8));
 }
 
 /** The tags that are no name. */

@@ -28,7 +28,7 @@ interface Given {
 /** What can be done to many at once. */
 export interface Act<Row = unknown> {
   readonly label: string;
-  /** Whether it can be done to a row. It is offered where one of the chosen fits. Absent: to all. */
+  /** Whether it can be done to a row: it is offered where one chosen row fits. */
   readonly fits?: (row: Row) => boolean;
   readonly isDanger?: boolean;
   /** What is asked before. */

@@ -1,5 +1,6 @@
 import { formatCount } from './format.ts';
-import { StatusSign, statusWord } from './status.tsx';
+import { StatusSign } from './status.tsx';
+import { statusWord } from './status-looks.ts';
 import { texts } from './texts.ts';
 
 /**

@@ -86,5 +86,5 @@ export function formatClock(time: string): string {
 
 /** A number with six significant digits, without the zeros behind them: `3.4`, `1.25e-7`. */
 export function formatNumber(value: number): string {
-  return String(Number(value.toPrecision(6))).replace('-', '−');
+  return String(Number(value.toPrecision(6))).replaceAll('-', '−');
 }

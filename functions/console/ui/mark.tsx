@@ -1,4 +1,4 @@
-/** The sign of the console: a register of 3 × 3 atoms, of which neighbors are never both excited. */
+/** The sign of the console: a register of 3 × 3 atoms. Neighbors are never both excited. */
 export function Mark({ isEmpty = false }: { readonly isEmpty?: boolean }) {
   const places = [4, 12, 20];
   return (

@@ -1,9 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { texts } from './texts.ts';
-
-/** What a status means for people: its color. */
-export const statusKinds = ['done', 'failed', 'canceled', 'running', 'pending'] as const;
-type Kind = (typeof statusKinds)[number];
+import { kindOf, signOf, statusWord } from './status-looks.ts';
 
 const signs = {
   check: (
@@ -28,44 +24,13 @@ const signs = {
   ),
   clock: <path d="M6 3.4V6l1.8 1.2M10.6 6a4.6 4.6 0 1 1-9.2 0a4.6 4.6 0 0 1 9.2 0z" />,
   struck: <path d="M2.8 9.2l6.4-6.4M10.6 6a4.6 4.6 0 1 1-9.2 0a4.6 4.6 0 0 1 9.2 0z" />,
-} satisfies Record<string, ComponentChild>;
+} satisfies Record<ReturnType<typeof signOf>, ComponentChild>;
 
-type Look = readonly [kind: Kind, sign: keyof typeof signs];
-
-/** Of batches, jobs, devices and webhook calls. A status that is not here looks like a canceled one. */
-const looks: Readonly<Record<string, Look>> = {
-  PENDING: ['pending', 'ring'],
-  RUNNING: ['running', 'turning'],
-  DONE: ['done', 'check'],
-  ERROR: ['failed', 'cross'],
-  TIMED_OUT: ['failed', 'clock'],
-  CANCELED: ['canceled', 'struck'],
-  CANCELING: ['canceled', 'struck'],
-  PAUSED: ['pending', 'pause'],
-  ACTIVE: ['done', 'check'],
-  OPEN: ['done', 'check'],
-  DRAINING: ['pending', 'pause'],
-  CLOSED: ['failed', 'cross'],
-};
-
-const unknown: Look = ['canceled', 'ring'];
-
-/** The color of a status, as a class: `kind-done`. */
-export function kindOf(status: string): `kind-${Kind}` {
-  return `kind-${(looks[status] ?? unknown)[0]}`;
-}
-
-/** `Timed out` for `TIMED_OUT`. */
-export function statusWord(status: string): string {
-  const word = Object.hasOwn(texts.statuses, status) ? texts.statuses[status as keyof typeof texts.statuses] : status;
-  return word.charAt(0) + word.slice(1).toLowerCase().replaceAll('_', ' ');
-}
-
-/** The shape of a status, for those who see no colors. */
+/** The shape of a status: readers need not see its color. */
 export function StatusSign({ status }: { readonly status: string }) {
   return (
     <svg class={`sign ${kindOf(status)}`} viewBox="0 0 12 12" aria-hidden="true">
-      {signs[(looks[status] ?? unknown)[1]]}
+      {signs[signOf(status)]}
     </svg>
   );
 }

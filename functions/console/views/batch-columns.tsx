@@ -10,6 +10,7 @@ import { JobsCell } from '../ui/segments.tsx';
 import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
+import { visible } from '../ui/visible-text.ts';
 
 const { batches: words } = texts;
 
@@ -93,7 +94,7 @@ function Device({
   );
 }
 
-/** Of many tags the first, and how many more there are; before them what else is said so. */
+/** Of many tags the first, and how many more there are; before them what is shown alike. */
 export function Tags({
   tags,
   link,
@@ -116,9 +117,4 @@ export function Tags({
       {tags.length > max && <span title={tags.slice(max).join(', ')}>+{formatCount(tags.length - max)}</span>}
     </span>
   );
-}
-
-/** Signs that turn the direction of a text or are not seen, as boxes: `exe.png` is `gnp.exe`. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, '␣');
 }

@@ -1,33 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Batch } from '../../schemas/batch.ts';
 import { useCall } from '../client/use-call.ts';
-import { nameTag } from '../parts/batch-name.ts';
 import { onSubmit } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { texts } from '../ui/texts.ts';
+import { type Asked, searchFor, searchText } from './search-for.ts';
 
 const { batches: words } = texts;
-
-const prefix = nameTag('');
-const maxTags = 100;
-
-/** What a search asks of the list. */
-type Asked = Readonly<Record<'tag' | 'id__starts_with', readonly string[] | undefined>>;
-
-/**
- * The filters that a searched text means: of the tags that are known, all whose text contains it;
- * otherwise the batches of this very name or tag, or whose id begins with it.
- */
-export function searchFor(text: string, known: Iterable<string>): Asked {
-  const searched = text.trim();
-  const none: Asked = { tag: undefined, id__starts_with: undefined };
-  if (searched === '') return none;
-  const low = searched.toLowerCase();
-  const found = [...known].filter((tag) => tag.replace(prefix, '').toLowerCase().includes(low));
-  if (found.length > 0) return { ...none, tag: found.slice(0, maxTags) };
-  if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(searched)) return { ...none, id__starts_with: [low] };
-  return { ...none, tag: [searched, nameTag(searched)] };
-}
 
 interface Props {
   /** Rows that are shown: their names and tags can be searched at once. */
@@ -35,7 +14,7 @@ interface Props {
   readonly apply: (asked: Asked) => void;
 }
 
-/** A field that searches by name, tag or id. Once it has the focus, the newest batches are known. */
+/** A field that searches by name, tag or id. With the focus on it, the newest batches are read. */
 export function BatchSearch({ rows, apply }: Props) {
   const [isAsked, setAsked] = useState(false);
   const [known, setKnown] = useState<ReadonlySet<string>>(new Set());
@@ -63,7 +42,7 @@ export function BatchSearch({ rows, apply }: Props) {
         </label>
         <datalist id="known-tags">
           {[...known].map((tag) => (
-            <option key={tag} value={tag.replace(prefix, '')} />
+            <option key={tag} value={searchText(tag)} />
           ))}
         </datalist>
       </form>

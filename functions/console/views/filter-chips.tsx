@@ -1,7 +1,7 @@
 import { membersOf, type OwnProject } from '../parts/projects.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
-import { statusWord } from '../ui/status.tsx';
+import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 
 const { batches: words } = texts;
