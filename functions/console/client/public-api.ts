@@ -125,7 +125,7 @@ async function send(
 }
 
 export function noAnswer(): CallFailed {
-  return new CallFailed(0, { code: 'no_answer', message: 'The service did not answer. Is this device online?' });
+  return new CallFailed(0, { code: 'no_answer', message: 'The service did not answer. Are you online?' });
 }
 
 /** `?` and the parameters that are there, in their order; lists repeat their name. */

@@ -79,6 +79,7 @@ export function useListAddress(
     pages: {
       limit: Number(limit.at(-1)),
       linkTo: (offset: number) => link({ offset: offset === 0 ? undefined : String(offset) }),
+      linkToLimit: (rows: number) => link({ limit: String(rows) }),
     },
   };
 }

@@ -152,14 +152,23 @@ export function Shown<Data>({
   return (
     <>
       <Failure failure={failure} retry={reload} />
-      {answer === undefined
-        ? isLoading && (
-            <p class="loading" role="status">
-              {texts.common.loading}
-            </p>
-          )
-        : children(answer.data)}
+      {answer === undefined ? isLoading && <Skeleton /> : children(answer.data)}
     </>
+  );
+}
+
+/** The shape of what is under way. */
+function Skeleton() {
+  const rows = [0, 1, 2, 3, 4, 5];
+  return (
+    <div class="loading" role="status">
+      <span class="unseen">{texts.common.loading}</span>
+      <svg class="skeleton" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+        {rows.map((row) => (
+          <rect key={row} x="0" y={row * 4} width={100 - ((row * 37) % 60)} height="1.6" rx="0.4" />
+        ))}
+      </svg>
+    </div>
   );
 }
 

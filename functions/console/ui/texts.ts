@@ -56,6 +56,7 @@ export const texts = {
     less: 'Previous page',
     first: 'First page',
     last: 'Last page',
+    pageOf: (rows: number) => `${rows} a page`,
     copy: 'Copy',
     copied: 'Copied',
     requestId: 'Request',
