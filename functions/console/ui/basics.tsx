@@ -258,8 +258,8 @@ export function Long({ text, max = 300 }: { readonly text: string; readonly max?
   );
 }
 
-/** Offers a text as a file. */
-export function download(name: string, type: string, text: string): void {
+/** Offers a text or a blob as a file. */
+export function download(name: string, type: string, text: BlobPart): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = Object.assign(document.createElement('a'), { href: address, download: name });
   link.click();
