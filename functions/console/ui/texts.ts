@@ -647,6 +647,23 @@ export const texts = {
     all: 'all',
     columns: { channel: 'Channel', from: 'From (ns)', to: 'To (ns)', phase: 'Phase (rad)', targets: 'Targets' },
   },
+  timeline: {
+    label: 'Timeline',
+    created: 'Created',
+    from: 'from',
+    likely: 'starts likely',
+    open: { queued: 'In the queue for', ran: 'At work for' },
+    closed: { queued: 'Queued', ran: 'Ran' },
+    ended: 'Ended',
+    ends: {
+      DONE: 'Done',
+      ERROR: 'Failed',
+      CANCELED: 'Canceled',
+      CANCELING: 'Canceled',
+      TIMED_OUT: 'Timed out',
+    },
+  },
+  python: { title: 'Use it in Python' },
 } as const;
 
 /** Of many names the first ones. */
