@@ -1,71 +1,150 @@
-import { Wide } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { type Point, project, type Register as RegisterOf, rangeOf } from './qubit-places.ts';
 
 const { register: words } = texts;
 
-/** The drawing is so wide, in its own units. It grows with the screen up to 28 rem. */
-const width = 360;
-const maxHeight = 320;
-const margin = 28;
+/** The drawing is so wide, in its own units. It shrinks where there is less room. */
+const width = 320;
+const maxHeight = 300;
+const margin = 30;
 
 /** Names of more qubits than these would cover each other. */
 const maxNames = 60;
 
+/** Of more qubits, pairs are not compared: the browser would be busy with them. */
+const maxCompared = 500;
+
 /** Rows of the table of places. */
 const maxRows = 500;
 
-/** Qubits as points with their names, and the traps around them. */
-export function Register({ register }: { readonly register: RegisterOf }) {
-  const { qubits, traps, is3D, isUnmapped } = register;
+/** A mark of so many parts shows how fills and shares belong together. */
+const rampParts = 20;
+
+interface Props {
+  readonly register: RegisterOf;
+  /** How often each qubit was excited, from 0 to 1, in the order of the register. */
+  readonly excitation?: readonly number[] | undefined;
+}
+
+/** Qubits as atoms with their names, and the traps around them; or each filled by how often it was excited. */
+export function Register({ register, excitation: given }: Props) {
+  const { qubits, is3D, isUnmapped } = register;
+  const excitation = given?.length === qubits.length ? given : undefined;
+  return (
+    <div class="register">
+      <Atoms register={register} excitation={excitation} />
+      {excitation !== undefined && <Ramp />}
+      <p class="aside">
+        {summaryOf(register)}
+        {is3D && ` ${words.fromAside}`}
+        {isUnmapped && ` ${words.unmapped}`}
+      </p>
+      {qubits.length > 0 && <Places register={register} excitation={excitation} />}
+    </div>
+  );
+}
+
+function Atoms({ register, excitation }: Props) {
+  const { qubits, traps, is3D } = register;
   const placed = [...qubits, ...traps].map((point) => project(point, is3D));
   const [left, right] = rangeOf(placed.map(([x]) => x));
   const [low, high] = rangeOf(placed.map(([, y]) => y));
   const scale = Math.min((width - 2 * margin) / (right - left), (maxHeight - 2 * margin) / (high - low), 40);
-  const height = (high - low) * scale + 2 * margin + 20;
+  const height = (high - low) * scale + 2 * margin + 24;
   const begin = (width - (right - left) * scale) / 2;
-  const at = (point: Point): [number, number] => {
+  const at = (point: Point): readonly [number, number] => {
     const [x, y] = project(point, is3D);
     return [begin + (x - left) * scale, margin + (high - y) * scale];
   };
-  const radius = Math.min(8, Math.max(2, 60 / Math.sqrt(qubits.length)));
+  const spots = qubits.map(at);
+  const nearest = distanceOf(spots);
+  const radius = Math.min(15, Math.max(2.5, 0.25 * nearest));
+  const hasText = excitation === undefined ? qubits.length <= maxNames : nearest >= 38;
   return (
-    <figure class="register">
-      <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={summaryOf(register)}>
-        {traps.map((trap, index) => {
-          const [x, y] = at(trap);
-          return <circle key={index} class="trap" cx={x} cy={y} r="1.5" />;
-        })}
-        {qubits.map((qubit) => {
-          const [x, y] = at(qubit);
-          return (
-            <g key={qubit.id}>
-              <title>{`${qubit.id}: ${placeOf(qubit, is3D)}`}</title>
-              <circle class="qubit" cx={x} cy={y} r={radius} />
-              {qubits.length <= maxNames && (
-                <text x={x} y={y + radius + 11} text-anchor="middle">
-                  {qubit.id.length > 8 ? `${qubit.id.slice(0, 7)}…` : qubit.id}
-                </text>
-              )}
-            </g>
-          );
-        })}
-        <Rule scale={scale} y={height - 8} />
-      </svg>
-      <figcaption class="aside">
-        {summaryOf(register)}
-        {is3D && ` ${words.fromAside}`}
-        {isUnmapped && ` ${words.unmapped}`}
-      </figcaption>
-      {qubits.length > 0 && <Places register={register} />}
-    </figure>
+    <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={labelOf(register, excitation)}>
+      <Bonds spots={spots} nearest={nearest} />
+      {traps.map((trap, index) => {
+        const [x, y] = at(trap);
+        return <circle key={index} class="trap" cx={x} cy={y} r="2" />;
+      })}
+      {qubits.map((qubit, index) => {
+        const [x, y] = spots[index]!;
+        const share = excitation?.[index];
+        const name = qubit.id.length > 8 ? `${qubit.id.slice(0, 7)}…` : qubit.id;
+        return (
+          <g key={qubit.id}>
+            <title>{titleOf(qubit, is3D, share)}</title>
+            <circle class="under" cx={x} cy={y} r={radius + 1} />
+            <circle class="atom" cx={x} cy={y} r={radius} />
+            {share !== undefined && <circle class="fx" fill-opacity={share.toFixed(3)} cx={x} cy={y} r={radius} />}
+            {hasText && share !== undefined && (
+              <text class="qubit" x={x + 0.8 * radius} y={y + radius + 10}>
+                {percent(share)}
+              </text>
+            )}
+            {hasText && share === undefined && (
+              <text class="qubit mid" x={x} y={y + radius + 12}>
+                {name}
+              </text>
+            )}
+          </g>
+        );
+      })}
+      <Rule scale={scale} y={height - 10} />
+    </svg>
   );
+}
+
+/** Lines between nearest neighbors: they show the lattice. */
+function Bonds({
+  spots,
+  nearest,
+}: {
+  readonly spots: readonly (readonly [number, number])[];
+  readonly nearest: number;
+}) {
+  if (spots.length > maxNames) return null;
+  const pairs = spots.flatMap((one, at) => spots.slice(at + 1).map((other) => [one, other] as const));
+  const bonds = pairs.filter(([one, other]) => Math.hypot(one[0] - other[0], one[1] - other[1]) <= 1.02 * nearest);
+  return (
+    <>
+      {bonds.map(([[x1, y1], [x2, y2]], at) => (
+        <line key={at} class="bond" x1={x1} y1={y1} x2={x2} y2={y2} />
+      ))}
+    </>
+  );
+}
+
+/** Between the nearest two. */
+function distanceOf(spots: readonly (readonly [number, number])[]): number {
+  let least = spots.length > maxCompared ? width / Math.sqrt(spots.length) / 2 : width / 3;
+  if (spots.length > maxCompared) return least;
+  for (const [at, [x, y]] of spots.entries()) {
+    for (const [otherX, otherY] of spots.slice(at + 1)) least = Math.min(least, Math.hypot(x - otherX, y - otherY));
+  }
+  return least;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function titleOf(qubit: RegisterOf['qubits'][number], is3D: boolean, share: number | undefined): string {
+  const place = `${qubit.id}: ${placeOf(qubit, is3D)}`;
+  return share === undefined ? place : `${place}; ${words.excited(percent(share))}`;
+}
+
+function labelOf(register: RegisterOf, excitation: readonly number[] | undefined): string {
+  if (excitation === undefined) return summaryOf(register);
+  const [least, most] = rangeOf(excitation);
+  return `${summaryOf(register)} ${words.between(percent(least), percent(most))}`;
 }
 
 function summaryOf({ qubits, traps }: RegisterOf): string {
   const layout = traps.length > 0 ? `, ${formatCount(traps.length)} ${words.traps}` : '';
-  return `${formatCount(qubits.length)} ${words.qubits}${layout}.`;
+  return `${formatCount(qubits.length)} ${qubits.length === 1 ? words.qubit : words.qubits}${layout}.`;
 }
 
 function placeOf({ x, y, z }: Point, is3D: boolean): string {
@@ -76,34 +155,65 @@ function placeOf({ x, y, z }: Point, is3D: boolean): string {
 function Rule({ scale, y }: { readonly scale: number; readonly y: number }) {
   const length = [200, 100, 50, 20, 10, 5, 2, 1].find((each) => each * scale <= width / 3);
   if (length === undefined) return null;
+  const end = 10 + length * scale;
   return (
     <>
-      <line class="axis" x1="8" x2={8 + length * scale} y1={y} y2={y} />
-      <text x={14 + length * scale} y={y + 4}>
+      <path class="axis" d={`M10 ${y}H${end}M10 ${y - 4}v8M${end} ${y - 4}v8`} />
+      <text x={end + 7} y={y + 4}>
         {length} µm
       </text>
     </>
   );
 }
 
-function Places({ register: { qubits, is3D } }: { readonly register: RegisterOf }) {
+function Ramp() {
+  const step = 100 / rampParts;
+  return (
+    <div class="ramp">
+      <span>0</span>
+      <svg role="img" aria-label={words.scale}>
+        {Array.from({ length: rampParts }, (_, at) => (
+          <rect
+            key={at}
+            class="fx"
+            fill-opacity={(at / (rampParts - 1)).toFixed(2)}
+            x={`${at * step}%`}
+            width={`${step + 0.2}%`}
+            height="8"
+          />
+        ))}
+      </svg>
+      <span>{words.all}</span>
+    </div>
+  );
+}
+
+interface Row {
+  readonly id: string;
+  readonly place: string;
+  readonly share: number | undefined;
+}
+
+function Places({ register: { qubits, is3D }, excitation }: Props) {
+  const columns: readonly Column<Row>[] = [
+    [words.columns.qubit, ({ id }) => <bdi>{id}</bdi>],
+    [words.columns.place, ({ place }) => place, 'number'],
+    ...(excitation === undefined
+      ? []
+      : [[words.columns.excited, ({ share = 0 }: Row) => `${(100 * share).toFixed(1)} %`, 'number'] as const]),
+  ];
+  const rows = qubits.slice(0, maxRows).map((qubit, at) => {
+    return { id: qubit.id, place: placeOf(qubit, is3D), share: excitation?.[at] };
+  });
   return (
     <details>
       <summary>{words.places}</summary>
-      <Wide label={words.places}>
-        <table>
-          <tbody>
-            {qubits.slice(0, maxRows).map((qubit) => (
-              <tr key={qubit.id}>
-                <th scope="row">
-                  <bdi>{qubit.id}</bdi>
-                </th>
-                <td class="number">{placeOf(qubit, is3D)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table label={words.places} columns={columns} rows={rows} keyOf={({ id }) => id} />
+      {qubits.length > maxRows && (
+        <p class="aside">
+          {words.first} {formatCount(maxRows)} {words.of} {formatCount(qubits.length)}.
+        </p>
+      )}
     </details>
   );
 }

@@ -1,18 +1,19 @@
-import { useMemo } from 'preact/hooks';
-import { download, Pre } from '../ui/basics.tsx';
-import { formatCount } from '../ui/format.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { formatCount, formatNumber } from '../ui/format.ts';
 import type { JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
+import { drawSequence } from './draw-sequence.ts';
 import { Pulses } from './pulses.tsx';
-import { readRegister } from './qubit-places.ts';
-import { readSequence } from './readable-sequence.ts';
 import { Register } from './register.tsx';
-import { schedule } from './timeline.ts';
+import { SequenceText } from './sequence-text.tsx';
 
 const { sequence: words } = texts;
 
-/** A longer text is shown in part: the browser would be busy with it. */
-const maxShown = 200_000;
+/** Of a job: its place in its batch, from 0, and the values of its variables. */
+interface Values {
+  readonly creation_order: number;
+  readonly variables: JsonObject | null;
+}
 
 interface Props {
   readonly text: string;
@@ -20,43 +21,52 @@ interface Props {
   readonly given: JsonObject;
   /** Of the file that it can be saved as. */
   readonly name: string;
+  /** Jobs that give values where `given` has none: the first one's are drawn, and others can be chosen. */
+  readonly jobs?: readonly Values[] | undefined;
 }
 
-/** A sequence: its qubits as points, its pulses as curves, and its text. */
-export function SequenceView({ text, given, name }: Props) {
-  const values = JSON.stringify(given);
-  const drawing = useMemo(() => {
-    const sequence = readSequence(text);
-    if (sequence === undefined) return undefined;
-    return { register: readRegister(sequence, given), timeline: schedule(sequence, given) };
-    // Answers bring the same values as new objects.
-  }, [text, values]);
+/** A sequence: its qubits as atoms, its pulses as curves, and its text. */
+export function SequenceView({ text, given, name, jobs = [] }: Props) {
+  const [chosen, choose] = useState(0);
+  const job = Object.keys(given).length === 0 ? (jobs[chosen] ?? jobs[0]) : undefined;
+  const values = JSON.stringify(job?.variables ?? given);
+  // Answers bring the same values as new objects.
+  const drawing = useMemo(() => drawSequence(text, JSON.parse(values)), [text, values]);
+  const hasChoice = drawing !== undefined && job !== undefined && Object.keys(job.variables ?? {}).length > 0;
   return (
     <>
+      {hasChoice && (
+        <label class="values">
+          {words.valuesOf}
+          <select value={jobs.indexOf(job)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+            {jobs.map((each, at) => (
+              <option key={at} value={at}>
+                {optionOf(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {drawing === undefined ? (
-        <p>{words.notJson}</p>
+        <p>{words.noSequence}</p>
       ) : (
         <div class="drawing">
           {drawing.register !== undefined && <Register register={drawing.register} />}
-          <div>
-            <Pulses timeline={drawing.timeline} />
-          </div>
+          <Pulses timeline={drawing.timeline} missing={drawing.missing} />
         </div>
       )}
-      <details>
-        <summary>{words.text}</summary>
-        <div class="actions">
-          <button type="button" onClick={() => download(`${name}.json`, 'application/json', text)}>
-            {words.download}
-          </button>
-          {text.length > maxShown && (
-            <span class="aside">
-              {words.shown} {formatCount(maxShown)} {words.of} {formatCount(text.length)}.
-            </span>
-          )}
-        </div>
-        <Pre text={text.slice(0, maxShown)} />
-      </details>
+      <SequenceText text={text} name={name} />
     </>
   );
+}
+
+function optionOf({ creation_order, variables }: Values): string {
+  const values = Object.entries(variables ?? {}).slice(0, 3);
+  const list = values.map(([name, value]) => `${name} = ${shortOf(value)}`).join(', ');
+  return `${words.job} ${formatCount(creation_order + 1)}${list === '' ? '' : `: ${list}`}`;
+}
+
+function shortOf(value: unknown): string {
+  const [only, ...others] = [value].flat();
+  return typeof only === 'number' && others.length === 0 ? formatNumber(only) : JSON.stringify(value).slice(0, 24);
 }

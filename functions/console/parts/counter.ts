@@ -14,11 +14,56 @@ export function readCounter(document: unknown): readonly Count[] | undefined {
   return counts.sort((a, b) => b.count - a.count || compare(a.bits, b.bits));
 }
 
-export const orders = ['frequent', 'bits'] as const;
+/** Outcomes of as many bits are few enough to show all, those with no shots too. */
+const maxBitsOfAll = 5;
+
+/**
+ * The outcomes to show, most frequent first: of up to 5 bits all that there could be, otherwise
+ * what was measured.
+ */
+export function outcomesOf(counts: readonly Count[]): readonly Count[] {
+  const length = lengthOf(counts);
+  if (length === undefined || length > maxBitsOfAll) return counts;
+  const measured = new Set(counts.map(({ bits }) => bits));
+  const all = Array.from({ length: 2 ** length }, (_, value) => value.toString(2).padStart(length, '0'));
+  return [...counts, ...all.filter((bits) => !measured.has(bits)).map((bits) => ({ bits, count: 0 }))];
+}
+
+/** How many bits each outcome has; undefined where they differ, or are no bits. */
+export function lengthOf(counts: readonly Count[]): number | undefined {
+  const length = counts[0]?.bits.length ?? 0;
+  return length > 0 && counts.every(({ bits }) => bits.length === length && /^[01]+$/.test(bits)) ? length : undefined;
+}
+
+/** For each bit, in how large a share of the shots it was 1: undefined without bits or shots. */
+export function excitationOf(counts: readonly Count[]): readonly number[] | undefined {
+  const length = lengthOf(counts);
+  const total = totalOf(counts);
+  if (length === undefined || total === 0) return undefined;
+  const sums = Array<number>(length).fill(0);
+  for (const { bits, count } of counts) for (let at = 0; at < length; at++) if (bits[at] === '1') sums[at]! += count;
+  return sums.map((sum) => sum / total);
+}
+
+/** One standard deviation of the share of an outcome, as of a binomial distribution. */
+export function deviationOf(count: number, total: number): number {
+  if (total === 0) return 0;
+  const share = count / total;
+  return Math.sqrt((share * (1 - share)) / total);
+}
+
+export function onesOf(bits: string): number {
+  return bits.replaceAll(/[^1]/g, '').length;
+}
+
+export const orders = ['frequent', 'bits', 'ones'] as const;
 export type Order = (typeof orders)[number];
 
+/** Of counts with the most frequent first. */
 export function order(counts: readonly Count[], by: Order): readonly Count[] {
-  return by === 'frequent' ? counts : counts.toSorted((a, b) => compare(a.bits, b.bits));
+  if (by === 'frequent') return counts;
+  if (by === 'bits') return counts.toSorted((a, b) => compare(a.bits, b.bits));
+  return counts.toSorted((a, b) => onesOf(b.bits) - onesOf(a.bits));
 }
 
 function compare(a: string, b: string): number {
@@ -29,13 +74,14 @@ export function totalOf(counts: readonly Count[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The most frequent counts, in an order, and the sum of the rest. */
+/** The most frequent counts, in an order, and how many outcomes with how many shots are left out. */
 export function barsOf(
   counts: readonly Count[],
   by: Order,
-  max = 64,
-): { readonly bars: readonly Count[]; readonly others: number } {
-  return { bars: order(counts.slice(0, max), by), others: totalOf(counts.slice(max)) };
+  max: number,
+): { readonly bars: readonly Count[]; readonly others: number; readonly shots: number } {
+  const rest = counts.slice(max);
+  return { bars: order(counts.slice(0, max), by), others: rest.length, shots: totalOf(rest) };
 }
 
 /** As RFC 4180 has it. Spreadsheets keep the zeros of a text's beginning. */

@@ -1,185 +1,101 @@
-import { useState } from 'preact/hooks';
-import { Wide } from '../ui/basics.tsx';
+import { Glyph, type Shape } from '../drawing/glyph.tsx';
+import { ticksOf } from '../drawing/ticks.ts';
 import { formatCount } from '../ui/format.ts';
-import { Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { barsOf, type Count, type Order, order, orders, totalOf } from './counter.ts';
+import { type Count, deviationOf, totalOf } from './counter.ts';
 
 const { histogram: words } = texts;
 
-/** In pixels: text would shrink with a drawing that fits the screen. */
-const plotHeight = 180;
-const axisWidth = 64;
-const top = 20;
-const bottom = top + plotHeight;
+/** In pixels: text keeps its size at any width. */
+const rowHeights = { usual: 26, many: 18 } as const;
+const manyRows = 16;
+const characterWidth = 8.6;
+const maxLabel = 16;
 
-const maxLabelLength = 64;
+/** The margin at the left has one of a few widths, since a class sets it: so many pixels each. */
+const marginStep = 24;
 
-/** Rows of a page of the table. */
-const pageRows = 50;
-
-/** The counts of a job: the most frequent as bars, all of them as a table. */
-export function Histogram({ counts }: { readonly counts: readonly Count[] }) {
-  const [by, setBy] = useState<Order>('frequent');
-  const { bars, others } = barsOf(counts, by);
-  return (
-    <>
-      <div class="actions">
-        <label>
-          {words.order}
-          <select value={by} onChange={({ currentTarget }) => setBy(currentTarget.value as Order)}>
-            {orders.map((each) => (
-              <option key={each} value={each}>
-                {words.orders[each]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p class="aside">
-          {formatCount(totalOf(counts))} {words.shots}, {formatCount(counts.length)} {words.bitstrings}.
-          {others > 0 && ` ${words.most} ${formatCount(bars.length)}.`}
-        </p>
-      </div>
-      <Bars bars={bars} others={others} total={totalOf(counts)} />
-      <details>
-        <summary>{words.table}</summary>
-        <CountTable counts={order(counts, by)} total={totalOf(counts)} />
-      </details>
-    </>
-  );
+interface Props {
+  /** The outcomes that are drawn, from the top down. */
+  readonly bars: readonly Count[];
+  /** All outcomes. */
+  readonly counts: readonly Count[];
+  /** The shape of the register, where each bit is one of its qubits. */
+  readonly shape: Shape | undefined;
 }
 
-function Bars({
-  bars,
-  others,
-  total,
-}: {
-  readonly bars: readonly Count[];
-  readonly others: number;
-  readonly total: number;
-}) {
-  const shown = others > 0 ? [...bars, { bits: words.others, count: others }] : bars;
-  const labels = shown.map(({ bits }) =>
-    bits.length > maxLabelLength ? `${bits.slice(0, 31)}…${bits.slice(-31)}` : bits,
-  );
-  const longest = Math.max(...labels.map(({ length }) => length)) * 6.7;
-  const column = Math.min(64, Math.max(16, Math.floor(1_080 / shown.length)));
-  const isFlat = longest + 6 <= column;
-  const most = Math.max(1, ...bars.map(({ count }) => count));
-  const width = axisWidth + shown.length * column + 8;
+/** Outcomes as bars: their share of all shots, with one standard deviation, and their counts. */
+export function Histogram({ bars, counts, shape }: Props) {
+  const total = totalOf(counts);
+  const rowHeight = bars.length > manyRows ? rowHeights.many : rowHeights.usual;
+  const height = bars.length * rowHeight;
+  const labels = bars.map(({ bits }) => shorten(bits));
+  const textWidth = Math.max(...labels.map(({ length }) => length)) * characterWidth;
+  const margin = textWidth + (shape === undefined ? 0 : shape.width + 6) + 10;
+  const highest = Math.max(...bars.map(({ count }) => shareOf(count, total) + deviationOf(count, total)), 0.01);
+  const most = highest * 1.02;
+  const place = (share: number) => `${rounded((100 * share) / most)}%`;
   return (
-    <Wide label={words.title}>
-      <svg
-        class="chart histogram"
-        role="img"
-        aria-label={`${words.title}: ${formatCount(shown.length)} ${words.bars}`}
-        width={width}
-        height={bottom + (isFlat ? 22 : longest + 14)}
-      >
-        {[0, most].map((count) => {
-          const y = bottom - (count / most) * plotHeight;
+    <div class={`plot hist margin-${Math.ceil(margin / marginStep)}`}>
+      <svg class="chart" height={height} role="img" aria-label={labelOf(bars, counts.length, total)}>
+        {ticksOf(0, most, 6).map((tick) => (
+          <g key={tick}>
+            <line class={tick === 0 ? 'axis' : 'grid'} x1={place(tick)} x2={place(tick)} y1="0" y2={height} />
+            <text class="mid" x={place(tick)} y={height + 18}>
+              {tick === 0 ? '0' : `${rounded(100 * tick)} %`}
+            </text>
+          </g>
+        ))}
+        {bars.map(({ bits, count }, at) => {
+          const share = shareOf(count, total);
+          const deviation = deviationOf(count, total);
+          const middle = rowHeight / 2;
+          const end = place(share + deviation);
           return (
-            <g key={count}>
-              <line class="axis" x1={axisWidth} x2={width} y1={y} y2={y} />
-              <text x={axisWidth - 8} y={y + 4} text-anchor="end">
-                {formatCount(count)}
+            <g key={bits} transform={`translate(0 ${at * rowHeight})`}>
+              <title>{`${bits}: ${formatCount(count)}, ${percentOf(share)} ± ${percentOf(deviation)}`}</title>
+              {shape !== undefined && (
+                <g transform={`translate(${-(textWidth + 14 + shape.width)} ${middle - shape.height / 2})`}>
+                  <Glyph bits={bits} shape={shape} />
+                </g>
+              )}
+              <text class="bits end" x="-8" y={middle + 4}>
+                {labels[at]}
               </text>
+              <rect class={`fx ${at === 0 ? '' : 'less'}`} y="3" width={place(share)} height={rowHeight - 6} rx="2" />
+              {count > 0 && <line class="whisker" x1={place(share - deviation)} x2={end} y1={middle} y2={middle} />}
+              <svg x={end} overflow="visible" aria-hidden="true">
+                <text class="note" x="7" y={middle + 4}>
+                  {formatCount(count)}
+                </text>
+              </svg>
             </g>
           );
         })}
-        {shown.map((each, at) => (
-          <Bar
-            key={each.bits}
-            {...each}
-            label={labels[at]!}
-            share={shareOf(each.count, total)}
-            height={Math.min(1, each.count / most) * plotHeight}
-            middle={axisWidth + (at + 0.5) * column}
-            width={column * 0.8}
-            isFlat={isFlat}
-            isOthers={at >= bars.length}
-          />
-        ))}
       </svg>
-    </Wide>
+    </div>
   );
 }
 
-interface BarProps extends Count {
-  readonly label: string;
-  readonly share: string;
-  readonly height: number;
-  /** From the left. */
-  readonly middle: number;
-  readonly width: number;
-  /** The label fits below the bar as it is. */
-  readonly isFlat: boolean;
-  /** The sum of the others may be far higher than the bars: it is cut, and its number says so. */
-  readonly isOthers: boolean;
+/** The middle of long bitstrings is left out. */
+function shorten(bits: string): string {
+  return bits.length <= maxLabel ? bits : `${bits.slice(0, maxLabel / 2)}…${bits.slice(1 - maxLabel / 2)}`;
 }
 
-function Bar({ bits, count, label, share, height, middle, width, isFlat, isOthers }: BarProps) {
-  return (
-    <g>
-      <title>{`${bits}: ${formatCount(count)} (${share})`}</title>
-      <rect
-        class={isOthers ? 'others' : 'bar'}
-        x={middle - width / 2}
-        y={bottom - height}
-        width={width}
-        height={height}
-      />
-      {isOthers && (
-        <text x={middle + width / 2} y={bottom - height - 4} text-anchor="end">
-          {formatCount(count)}
-        </text>
-      )}
-      <text
-        x={middle}
-        y={bottom + 16}
-        text-anchor={isFlat ? 'middle' : 'end'}
-        transform={isFlat ? undefined : `rotate(-90 ${middle} ${bottom + 8}) translate(0 -4)`}
-      >
-        {label}
-      </text>
-    </g>
-  );
+export function shareOf(count: number, total: number): number {
+  return total === 0 ? 0 : count / total;
 }
 
-function shareOf(count: number, total: number): string {
-  return total === 0 ? '' : `${((100 * count) / total).toFixed(1)} %`;
+export function percentOf(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }
 
-function CountTable({ counts, total }: { readonly counts: readonly Count[]; readonly total: number }) {
-  const [page, setPage] = useState(0);
-  const pages = Math.ceil(counts.length / pageRows);
-  const start = Math.min(page, pages - 1) * pageRows;
-  return (
-    <>
-      <Table
-        label={words.table}
-        columns={[
-          [words.bitstring, ({ bits }) => <code>{bits}</code>],
-          [words.count, ({ count }) => formatCount(count), 'number'],
-          [words.share, ({ count }) => shareOf(count, total), 'number'],
-        ]}
-        rows={counts.slice(start, start + pageRows)}
-        keyOf={({ bits }) => bits}
-      />
-      {pages > 1 && (
-        <div class="pager">
-          <button type="button" disabled={start === 0} onClick={() => setPage(page - 1)}>
-            {texts.common.less}
-          </button>
-          <span>
-            {formatCount(start + 1)} to {formatCount(Math.min(start + pageRows, counts.length))} of{' '}
-            <strong>{formatCount(counts.length)}</strong>
-          </span>
-          <button type="button" disabled={page + 1 >= pages} onClick={() => setPage(page + 1)}>
-            {texts.common.more}
-          </button>
-        </div>
-      )}
-    </>
-  );
+function labelOf(bars: readonly Count[], outcomes: number, total: number): string {
+  const [first, ...rest] = bars.toSorted((a, b) => b.count - a.count);
+  const most = first === undefined ? '' : words.most(first.bits, formatCount(first.count), formatCount(total));
+  return `${words.drawn(formatCount(rest.length + 1), formatCount(outcomes))} ${most}`;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }

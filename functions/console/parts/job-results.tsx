@@ -1,11 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../client/public-api.ts';
-import { useAction, useCall } from '../client/use-call.ts';
+import { useAction } from '../client/use-call.ts';
+import type { Shape } from '../drawing/glyph.tsx';
 import { download, Failure, Pre } from '../ui/basics.tsx';
-import { parseJson } from '../ui/json-object.ts';
+import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
-import { csvOf, readCounter } from './counter.ts';
-import { Histogram } from './histogram.tsx';
+import { CountTable } from './count-table.tsx';
+import { csvOf, type Order, order, orders } from './counter.ts';
+import type { Results } from './use-results.ts';
 
 const { results: words } = texts;
 
@@ -14,33 +16,32 @@ const maxShown = 100_000;
 
 interface Props {
   readonly jobId: string;
-  readonly batchId: string;
+  readonly results: Results;
   /** The device says that there are some. */
   readonly areExpected: boolean;
+  readonly shape: Shape | undefined;
+  readonly bitNames: string | undefined;
+  readonly by: Order;
+  readonly setBy: (by: Order) => void;
 }
 
-/**
- * The results of a job. The page may call no host but the API. Where a document exceeds one answer,
- * people download it by its link, and may open that file here.
- */
-export function JobResults({ jobId, batchId, areExpected }: Props) {
-  const [opened, setOpened] = useState<string>();
-  const path = `/api/v1/batches/${batchId}/full_results`;
-  const results = useCall<Record<string, unknown>>(opened === undefined ? path : null, { query: { job_id: jobId } });
-  if (opened !== undefined) return <ResultsText text={opened} name={jobId} />;
-  const document = results.answer?.data[jobId];
+/** The results of a job: its counts as a table, what has none as it is, and all as files. */
+export function JobResults({ jobId, results, areExpected, ...table }: Props) {
+  const { call, document, isUnreadable, open } = results;
+  const isLoading = call.isLoading && call.answer === undefined;
   return (
     <>
-      {results.isLoading && results.answer === undefined && (
+      {isLoading && (
         <p class="loading" role="status">
           {texts.common.loading}
         </p>
       )}
-      <Failure failure={results.failure} retry={results.reload} />
-      {document !== undefined && <ResultsDocument document={document} name={jobId} />}
-      {results.answer !== undefined && document === undefined && <p>{words.none}</p>}
-      {document === undefined && (areExpected || results.failure !== undefined) && !results.isLoading && (
-        <ResultsFile jobId={jobId} open={setOpened} />
+      <Failure failure={call.failure} retry={call.reload} />
+      {isUnreadable && <p class="failure">{words.notJson}</p>}
+      {document !== undefined && <ResultsDocument jobId={jobId} results={results} {...table} />}
+      {call.answer !== undefined && document === undefined && !isUnreadable && <p>{words.none}</p>}
+      {document === undefined && (areExpected || call.failure !== undefined) && !isLoading && (
+        <ResultsFile jobId={jobId} open={open} />
       )}
     </>
   );
@@ -55,7 +56,7 @@ function ResultsFile({ jobId, open }: { readonly jobId: string; readonly open: (
   });
   return (
     <>
-      <div class="actions">
+      <div class="bar">
         <button type="button" disabled={ask.isRunning} onClick={() => ask.run()}>
           {words.askLink}
         </button>
@@ -79,19 +80,18 @@ function ResultsFile({ jobId, open }: { readonly jobId: string; readonly open: (
   );
 }
 
-function ResultsText({ text, name }: { readonly text: string; readonly name: string }) {
-  const document = useMemo(() => parseJson(text), [text]);
-  return document === undefined ? (
-    <p class="failure">{words.notJson}</p>
-  ) : (
-    <ResultsDocument document={document} name={name} />
-  );
-}
+type DocumentProps = Omit<Props, 'areExpected'>;
 
-/** A counter as a histogram; what has none as it is. */
-function ResultsDocument({ document, name }: { readonly document: unknown; readonly name: string }) {
-  const counts = useMemo(() => readCounter(document), [document]);
+function ResultsDocument({
+  jobId,
+  results: { document, counts, outcomes },
+  shape,
+  bitNames,
+  by,
+  setBy,
+}: DocumentProps) {
   const text = useMemo(() => JSON.stringify(document, null, 1), [document]);
+  const ordered = useMemo(() => outcomes && order(outcomes, by), [outcomes, by]);
   const json = (
     <>
       <Pre text={text.slice(0, maxShown)} />
@@ -100,28 +100,45 @@ function ResultsDocument({ document, name }: { readonly document: unknown; reado
   );
   return (
     <>
-      {counts !== undefined && <Histogram counts={counts} />}
-      {counts === undefined ? (
-        json
-      ) : (
+      <div class="bar">
+        <h2>{counts === undefined ? words.document : words.counts}</h2>
+        {outcomes !== undefined && (
+          <>
+            <span class="soft">{words.outcomes(outcomes.length, formatCount(outcomes.length))}</span>
+            <label class="order push">
+              {words.order}
+              <select value={by} onChange={({ currentTarget }) => setBy(currentTarget.value as Order)}>
+                {orders.map((each) => (
+                  <option key={each} value={each}>
+                    {words.orders[each]}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </>
+        )}
+      </div>
+      {ordered !== undefined && <CountTable counts={ordered} shape={shape} bitNames={bitNames} />}
+      {counts === undefined && json}
+      <div class="bar">
+        <button
+          type="button"
+          onClick={() => download(`results-${jobId}.json`, 'application/json', JSON.stringify(document))}
+        >
+          {words.json}
+        </button>
+        {counts !== undefined && (
+          <button type="button" onClick={() => download(`results-${jobId}.csv`, 'text/csv', csvOf(counts))}>
+            {words.csv}
+          </button>
+        )}
+      </div>
+      {counts !== undefined && (
         <details>
           <summary>{words.document}</summary>
           {json}
         </details>
       )}
-      <div class="actions">
-        <button
-          type="button"
-          onClick={() => download(`results-${name}.json`, 'application/json', JSON.stringify(document))}
-        >
-          {words.json}
-        </button>
-        {counts !== undefined && (
-          <button type="button" onClick={() => download(`results-${name}.csv`, 'text/csv', csvOf(counts))}>
-            {words.csv}
-          </button>
-        )}
-      </div>
     </>
   );
 }

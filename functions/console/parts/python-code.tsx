@@ -44,13 +44,13 @@ function partsOf(line: string) {
 
 /** How pasqal-cloud reads a job and its counts. */
 export function linesOfJob(id: string): readonly string[] {
-  return [`job = sdk.get_job("${id}")`, 'counts = job.result', 'everything = job.full_result'];
+  return [`job = sdk.get_job(\n    "${id}")`, 'counts = job.result', 'everything = job.full_result'];
 }
 
 /** How pasqal-cloud reads a batch and the counts of its jobs, in the order of the jobs. */
 export function linesOfBatch(id: string): readonly string[] {
   return [
-    `batch = sdk.get_batch("${id}")`,
+    `batch = sdk.get_batch(\n    "${id}")`,
     'jobs = batch.ordered_jobs',
     'counts = [(job.variables, job.result) for job in jobs]',
   ];

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { dateOf, formatSeconds, formatTime } from '../ui/format.ts';
+import { dateOf, formatClock, formatSeconds, formatTime } from '../ui/format.ts';
+import { kindOf, statusWord } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
 import { type Span, spansOf } from './timeline-spans.ts';
 
@@ -60,8 +61,8 @@ export function TimelineBar({ created, started, ended, status, likely }: Props) 
           </li>
         )}
         {ended !== null && (
-          <li class={`last ${status.toLowerCase()}`}>
-            <b>{words.ends[status as keyof typeof words.ends] ?? words.ended}</b> <Moment time={ended} now={now} />
+          <li class={`last ${kindOf(status)}`}>
+            <b>{statusWord(status)}</b> <Moment time={ended} now={now} />
           </li>
         )}
       </ol>
@@ -79,14 +80,13 @@ function Moment({ time, now }: { readonly time: string; readonly now: number }) 
   const isToday = date.toDateString() === new Date(now).toDateString();
   return (
     <time class="took" dateTime={time} title={`${formatTime(time)} (${time})`}>
-      {(isToday ? ofDay : ofDate).format(date)}
+      {isToday ? '' : `${dayOfYear.format(date)}, `}
+      {formatClock(time)}
     </time>
   );
 }
 
-const day = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-const ofDay = new Intl.DateTimeFormat('en-GB', day);
-const ofDate = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...day });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
 /** The clock, each second while it counts. */
 function useNow(isTicking: boolean): number {

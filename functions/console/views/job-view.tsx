@@ -1,19 +1,28 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job, ReadJob } from '../../schemas/job.ts';
 import { isFinalJob } from '../../statuses.ts';
 import type { Api } from '../client/public-api.ts';
-import { useAction, useCall, useSigned } from '../client/use-call.ts';
-import { SequenceView } from '../drawing/sequence-view.tsx';
+import { type Loaded, useAction, useCall } from '../client/use-call.ts';
+import { drawSequence } from '../drawing/draw-sequence.ts';
+import { shapeOf } from '../drawing/glyph.tsx';
+import { SequenceText } from '../drawing/sequence-text.tsx';
+import { nameOf } from '../parts/batch-name.ts';
+import { lengthOf, type Order } from '../parts/counter.ts';
+import { JobFigure } from '../parts/job-figure.tsx';
 import { JobResults } from '../parts/job-results.tsx';
-import { Owner } from '../parts/owner.tsx';
-import { useProjects } from '../parts/projects.ts';
+import { linesOfJob, PythonCode } from '../parts/python-code.tsx';
+import { TimelineBar } from '../parts/timeline-bar.tsx';
+import { useResults } from '../parts/use-results.ts';
+import { shortValue } from '../parts/variable-value.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
-import { Facts, Failure, Id, Long, Shown, Time, Wide } from '../ui/basics.tsx';
+import { Failure, Long, Shown } from '../ui/basics.tsx';
+import { Crumbs } from '../ui/crumbs.tsx';
 import { formatCount } from '../ui/format.ts';
-import { Status } from '../ui/status.tsx';
+import { Status, statusWord } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
+import { JobFacts, JobOrigins, JobVariables } from './job-facts.tsx';
+import { NeighborLinks, useNeighbors } from './job-neighbors.tsx';
 
 const { job: words } = texts;
 
@@ -23,55 +32,78 @@ const lookSeconds = 5;
 export function JobView() {
   const { path } = useAddress();
   const id = encodeURIComponent(path[1] ?? '');
-  const job = useCall<ReadJob>(`/api/v2/jobs/${id}`);
-  const isMoving = job.answer !== undefined && !isFinalJob(job.answer.data);
-  const progress = useCall<Pick<Job, 'status'>>(isMoving ? `/api/v1/jobs/${id}/status` : null, {
+  // The old job stays until the next one is there.
+  const job = useCall<ReadJob>(`/api/v2/jobs/${id}`, { keepsAnswer: true });
+  const shown = job.answer?.data;
+  const isMoving = shown !== undefined && !isFinalJob(shown);
+  const progress = useCall<Pick<Job, 'status'>>(isMoving ? `/api/v1/jobs/${shown.id}/status` : null, {
     again: ({ data }) => (isFinalJob(data as Job) ? undefined : lookSeconds),
   });
   const status = progress.answer?.data.status;
   useEffect(() => {
-    if (status !== undefined && status !== job.answer?.data.status) job.reload();
+    if (status !== undefined && status !== shown?.status) job.reload();
   }, [status]);
-  const batchId = job.answer?.data.batch_id;
-  const batch = useCall<BatchDetails>(batchId === undefined ? null : `/api/v2/batches/${batchId}`);
+  const batch = useCall<BatchDetails>(shown === undefined ? null : `/api/v2/batches/${shown.batch_id}`);
   return (
-    <Shown loaded={job}>
-      {(shown) => (
-        <>
-          <div class="title">
-            <h1>
-              {words.title} <Id id={shown.id} /> <Status status={shown.status} />
-            </h1>
-            {isMoving && shown.rights.includes('end') && <CancelJob key={shown.id} id={shown.id} reload={job.reload} />}
-          </div>
-          <Failure failure={progress.failure} />
-          <JobFacts job={shown} />
-          {shown.errors !== null && shown.errors.length > 0 && <Errors errors={shown.errors} />}
-          <h2>{words.results}</h2>
-          {isMoving ? (
-            <p>{words.notEnded}</p>
-          ) : (
-            <JobResults
-              key={shown.id}
-              jobId={shown.id}
-              batchId={shown.batch_id}
-              areExpected={shown.status === 'DONE'}
-            />
-          )}
-          {shown.variables !== null && Object.keys(shown.variables).length > 0 && (
-            <Variables variables={shown.variables} />
-          )}
-          <h2>{texts.batch.sequence}</h2>
-          <Shown loaded={batch}>
-            {({ sequence_builder: ofBatch, erased_at }) => {
-              const text = shown.sequence ?? ofBatch;
-              if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
-              return <SequenceView text={text} given={shown.variables ?? {}} name={`sequence-${shown.id}`} />;
-            }}
-          </Shown>
-        </>
-      )}
-    </Shown>
+    <div aria-busy={shown !== undefined && shown.id !== path[1]?.toLowerCase()}>
+      <Shown loaded={job}>
+        {(each) => (
+          <>
+            <JobHead job={each} batch={batch.answer?.data} reload={job.reload} />
+            <Failure failure={progress.failure} />
+            <Errors job={each} />
+            <JobBody job={each} batch={batch} />
+          </>
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+interface HeadProps {
+  readonly job: ReadJob;
+  readonly batch: BatchDetails | undefined;
+  readonly reload: () => void;
+}
+
+function JobHead({ job, batch, reload }: HeadProps) {
+  const neighbors = useNeighbors(job);
+  const number = formatCount(job.creation_order + 1);
+  const count = neighbors.count === undefined ? '' : words.of(formatCount(neighbors.count));
+  const title = `${words.title} ${number} ${count}`;
+  useEffect(() => {
+    document.title = `${title} · ${texts.title}`;
+  }, [title]);
+  const canCancel = !isFinalJob(job) && job.status !== 'CANCELING' && job.rights.includes('end');
+  const batchName = nameOf({ id: job.batch_id, tags: batch?.tags ?? [] });
+  return (
+    <>
+      <Crumbs
+        links={[
+          [texts.views.batches, linkTo(['batches'])],
+          [batchName, linkTo(['batch', job.batch_id])],
+        ]}
+      >
+        {title}
+      </Crumbs>
+      <div class="head">
+        <h1>
+          {words.title} {number} <span class="soft">{count}</span>
+        </h1>
+        <Status status={job.status} pill />
+        <div class="bar push">
+          <NeighborLinks job={job} {...neighbors} />
+          {canCancel && <CancelJob key={job.id} id={job.id} reload={reload} />}
+        </div>
+      </div>
+      <JobFacts job={job} batch={batch} />
+      <TimelineBar
+        created={job.created_at}
+        started={job.start_timestamp}
+        ended={job.end_timestamp}
+        status={job.status}
+      />
+    </>
   );
 }
 
@@ -90,69 +122,103 @@ function CancelJob({ id, reload }: { readonly id: string; readonly reload: () =>
   );
 }
 
-function JobFacts({ job }: { readonly job: Job }) {
-  const { session } = useSigned();
-  const projects = useProjects();
-  const { batch_id, parent_id } = job;
-  const facts: [string, ComponentChildren][] = [
-    [words.facts.batch, <Id id={batch_id} link={linkTo(['batch', batch_id])} />],
-    [words.facts.order, formatCount(job.creation_order)],
-    [words.facts.runs, job.runs === null ? words.deviceChooses : formatCount(job.runs)],
-    [words.facts.origin, job.origin],
-    [texts.batch.facts.created, <Time time={job.created_at} />],
-    [texts.batch.facts.started, <Time time={job.start_timestamp} />],
-    [texts.batch.facts.ended, <Time time={job.end_timestamp} />],
-  ];
-  if (job.user_id !== session.userId) {
-    facts.push([texts.batch.facts.owner, <Owner id={job.user_id} of={job.project_id} projects={projects} />]);
-  }
-  if (parent_id !== null) facts.push([words.facts.parent, <Id id={parent_id} link={linkTo(['job', parent_id])} />]);
+/** Why it failed or was canceled, as it was reported. */
+function Errors({ job: { status, errors } }: { readonly job: Job }) {
+  const hasFailed = status === 'ERROR';
+  if (!hasFailed && (errors ?? []).length === 0) return null;
   return (
-    <div class="card">
-      <Facts facts={facts} />
-    </div>
-  );
-}
-
-function Errors({ errors }: { readonly errors: readonly string[] }) {
-  return (
-    <>
-      <h2>{words.errors}</h2>
-      <ul class="failure">
-        {errors.map((error, at) => (
-          <li key={at}>
-            <bdi>
-              <Long text={error} />
-            </bdi>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function Variables({ variables }: { readonly variables: Readonly<Record<string, unknown>> }) {
-  return (
-    <>
-      <h2>{words.variables}</h2>
-      <Wide label={words.variables}>
-        <table>
-          <tbody>
-            {Object.entries(variables).map(([name, value]) => (
-              <tr key={name}>
-                <th scope="row">
-                  <bdi>{name}</bdi>
-                </th>
-                <td class="text">
-                  <code>
-                    <Long text={JSON.stringify(value)} />
-                  </code>
-                </td>
-              </tr>
+    <section class={hasFailed ? 'failure' : 'notice'} aria-label={words.errors}>
+      <h2>{hasFailed ? words.failed : `${statusWord(status)}.`}</h2>
+      {(errors ?? []).length === 0 ? (
+        <p>{words.noReason}</p>
+      ) : (
+        <>
+          <p>{words.reported}</p>
+          <ul>
+            {(errors ?? []).map((error, at) => (
+              <li key={at}>
+                <bdi>
+                  <Long text={error} />
+                </bdi>
+              </li>
             ))}
-          </tbody>
-        </table>
-      </Wide>
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Figure, counts, and what explains them. */
+function JobBody({ job, batch }: { readonly job: ReadJob; readonly batch: Loaded<BatchDetails> }) {
+  const [by, setBy] = useState<Order>('frequent');
+  const counts = useRef<HTMLElement>(null);
+  const hasEnded = isFinalJob(job);
+  const results = useResults(job.id, job.batch_id, hasEnded);
+  const text = job.sequence ?? batch.answer?.data.sequence_builder ?? null;
+  const values = JSON.stringify(job.variables ?? {});
+  const drawing = useMemo(() => (text === null ? undefined : drawSequence(text, JSON.parse(values))), [text, values]);
+  const register = drawing?.register;
+  // Each bit is a qubit, in the order of the register, where there are as many.
+  const isMatching = register !== undefined && lengthOf(results.counts ?? []) === register.qubits.length;
+  const shape = useMemo(() => (isMatching ? shapeOf(register) : undefined), [register, isMatching]);
+  const bitNames = isMatching ? namesOf(register.qubits.map(({ id }) => id)) : undefined;
+  const showAll = () => counts.current?.scrollIntoView({ behavior: 'smooth' });
+  return (
+    <>
+      {!hasEnded && <p class="aside">{words.notEnded}</p>}
+      <JobFigure
+        counts={results.outcomes}
+        title={captionOf(job, batch.answer?.data)}
+        by={by}
+        drawing={drawing}
+        shape={shape}
+        name={`job-${job.id.slice(0, 8)}`}
+        showAll={showAll}
+      />
+      <div class="split">
+        <section class="stack" ref={counts}>
+          {hasEnded && (
+            <JobResults
+              key={job.id}
+              jobId={job.id}
+              results={results}
+              areExpected={job.status === 'DONE'}
+              {...{ shape, bitNames, by, setBy }}
+            />
+          )}
+          <Shown loaded={batch}>
+            {({ erased_at }) => {
+              if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
+              return drawing === undefined && <p>{texts.sequence.noSequence}</p>;
+            }}
+          </Shown>
+        </section>
+        <aside class="stack">
+          <JobVariables variables={job.variables} />
+          <PythonCode lines={linesOfJob(job.id)} />
+          {text !== null && (
+            <section class="card">
+              <SequenceText text={text} name={`sequence-${job.id}`} />
+            </section>
+          )}
+          <JobOrigins job={job} />
+        </aside>
+      </div>
     </>
   );
+}
+
+/** `q0 … q8`: which qubits the first and the last bit are. */
+function namesOf(names: readonly string[]): string {
+  const [first = ''] = names;
+  return names.length < 2 ? first : `${first} … ${names.at(-1)}`;
+}
+
+/** `Ramp, job 7: T = 3200, omega = 9.42.` */
+function captionOf({ creation_order, variables, batch_id }: Job, batch: BatchDetails | undefined): string {
+  const values = Object.entries(variables ?? {}).slice(0, 4);
+  const list = values.map(([name, value]) => `${name} = ${shortValue(value, 24)}`).join(', ');
+  const name = nameOf({ id: batch_id, tags: batch?.tags ?? [] });
+  return `${name}, ${words.small} ${formatCount(creation_order + 1)}${list === '' ? '' : `: ${list}`}.`;
 }

@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact';
+import type { BatchDetails } from '../../schemas/batch.ts';
+import type { Job } from '../../schemas/job.ts';
+import { useSigned } from '../client/use-call.ts';
+import { Owner } from '../parts/owner.tsx';
+import { useProjects } from '../parts/projects.ts';
+import { shortValue } from '../parts/variable-value.ts';
+import { linkTo } from '../ui/address.ts';
+import { Id, Long, Wide } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
+
+const { job: words } = texts;
+
+/** Variables in the line of facts: the card beside the counts has all. */
+const maxVariables = 4;
+
+/** What a job is, in one line. */
+export function JobFacts({ job, batch }: { readonly job: Job; readonly batch: BatchDetails | undefined }) {
+  const { session } = useSigned();
+  const projects = useProjects();
+  const variables = Object.entries(job.variables ?? {});
+  return (
+    <dl class="facts">
+      {variables.slice(0, maxVariables).map(([name, value]) => (
+        <div key={name}>
+          <dt class="math">
+            <bdi>{name}</bdi> =
+          </dt>
+          <dd title={JSON.stringify(value).slice(0, 1_000)}>
+            <bdi>{shortValue(value)}</bdi>
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dd>{job.runs === null ? words.deviceChooses : words.shots(job.runs, formatCount(job.runs))}</dd>
+      </div>
+      {batch !== undefined && (
+        <div>
+          <dt>{words.on}</dt>
+          <dd>
+            <a href={linkTo(['devices', batch.device_type])}>
+              <bdi>{batch.device_type}</bdi>
+            </a>
+          </dd>
+        </div>
+      )}
+      {job.user_id !== session.userId && (
+        <div>
+          <dt>{words.by}</dt>
+          <dd>
+            <Owner id={job.user_id} of={job.project_id} projects={projects} />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dd>
+          <Id id={job.id} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** All variables, with their exact values. */
+export function JobVariables({ variables }: { readonly variables: Job['variables'] }) {
+  const entries = Object.entries(variables ?? {});
+  if (entries.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>{words.variables}</h2>
+      <Wide label={words.variables}>
+        <table>
+          <tbody>
+            {entries.map(([name, value]) => (
+              <tr key={name}>
+                <th scope="row" class="soft">
+                  <bdi>{name}</bdi>
+                </th>
+                <td class="number" title={JSON.stringify(value).slice(0, 1_000)}>
+                  {Array.isArray(value) ? (
+                    <Long text={shortValue(value, 100_000)} max={60} />
+                  ) : (
+                    <bdi>{shortValue(value, 400)}</bdi>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+    </section>
+  );
+}
+
+/** What is seldom asked for. */
+export function JobOrigins({ job }: { readonly job: Job }) {
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    [words.facts.batch, <Id id={job.batch_id} link={linkTo(['batch', job.batch_id])} />],
+    [words.facts.origin, job.origin],
+    ...(job.parent_id === null
+      ? []
+      : [[words.facts.parent, <Id id={job.parent_id} link={linkTo(['job', job.parent_id])} />] as const]),
+  ];
+  return (
+    <section class="card">
+      <h2>{words.more}</h2>
+      <dl class="rowed">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
