@@ -2,12 +2,15 @@ import { isObject, type JsonObject } from '../ui/json-object.ts';
 import { type Register, readRegister } from './qubit-places.ts';
 import { readSequence } from './readable-sequence.ts';
 import { schedule, type Timeline } from './timeline.ts';
+import { unitsOf } from './variable-units.ts';
 
 export interface Drawing {
   readonly register: Register | undefined;
   readonly timeline: Timeline;
   /** The variables that it declares. */
   readonly variables: readonly string[];
+  /** Units of those that it uses as they are. */
+  readonly units: ReadonlyMap<string, string>;
   /** Those without a value among the given ones. */
   readonly missing: readonly string[];
 }
@@ -25,6 +28,7 @@ export function drawSequence(text: string, given: JsonObject): Drawing | undefin
     register: readRegister(sequence, given),
     timeline: schedule(sequence, given),
     variables,
+    units: unitsOf(sequence),
     missing: variables.filter((name) => !Object.hasOwn(given, name)),
   };
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Glyph, type Shape } from '../drawing/glyph.tsx';
+import { Glyph } from '../drawing/glyph.tsx';
+import type { Shape } from '../drawing/glyph-shape.ts';
 import { formatCount } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
@@ -11,6 +12,9 @@ const { counts: words } = texts;
 /** Rows until all are asked for, and rows of a page then. */
 const firstRows = 8;
 const pageRows = 50;
+
+/** Longer bitstrings take several lines. */
+const maxLine = 30;
 
 interface Props {
   /** In the order in which they are shown. */
@@ -41,6 +45,7 @@ export function CountTable({ counts, shape, bitNames }: Props) {
           <span class="bits">{bits}</span>
         </>
       ),
+      counts.some(({ bits }) => bits.length > maxLine) ? 'text' : undefined,
     ],
     [words.shots, ({ count }) => formatCount(count), 'number'],
     [words.share, ({ count }) => percentOf(shareOf(count, total)), 'number'],

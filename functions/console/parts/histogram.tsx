@@ -1,4 +1,5 @@
-import { Glyph, type Shape } from '../drawing/glyph.tsx';
+import { Glyph } from '../drawing/glyph.tsx';
+import type { Shape } from '../drawing/glyph-shape.ts';
 import { ticksOf } from '../drawing/ticks.ts';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
@@ -37,7 +38,7 @@ export function Histogram({ bars, counts, shape }: Props) {
   const place = (share: number) => `${rounded((100 * share) / most)}%`;
   return (
     <div class={`plot hist margin-${Math.ceil(margin / marginStep)}`}>
-      <svg class="chart" height={height} role="img" aria-label={labelOf(bars, counts.length, total)}>
+      <svg class="chart histogram" height={height} role="img" aria-label={labelOf(bars, counts.length, total)}>
         {ticksOf(0, most, 6).map((tick) => (
           <g key={tick}>
             <line class={tick === 0 ? 'axis' : 'grid'} x1={place(tick)} x2={place(tick)} y1="0" y2={height} />

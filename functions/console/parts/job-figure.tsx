@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Drawing } from '../drawing/draw-sequence.ts';
-import type { Shape } from '../drawing/glyph.tsx';
+import type { Shape } from '../drawing/glyph-shape.ts';
 import { Pulses } from '../drawing/pulses.tsx';
 import { Register } from '../drawing/register.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -20,6 +20,8 @@ interface Props {
   readonly counts: readonly Count[] | undefined;
   /** Of the caption: which job it is. */
   readonly title: string;
+  /** Whether the job gives values to variables. */
+  readonly hasValues: boolean;
   readonly by: Order;
   readonly drawing: Drawing | undefined;
   readonly shape: Shape | undefined;
@@ -30,7 +32,7 @@ interface Props {
 }
 
 /** One figure of a job, as in a paper: its outcomes, its register, its pulses, and what is drawn. */
-export function JobFigure({ counts, title, by, drawing, shape, name, showAll }: Props) {
+export function JobFigure({ counts, title, hasValues, by, drawing, shape, name, showAll }: Props) {
   const figure = useRef<HTMLElement>(null);
   const [problem, setProblem] = useState(false);
   const save = (format: 'svg' | 'png') => {
@@ -95,7 +97,7 @@ export function JobFigure({ counts, title, by, drawing, shape, name, showAll }: 
         )}
         {drawing !== undefined && (
           <>
-            ({letter('pulses')}) {words.captions.pulses}{' '}
+            ({letter('pulses')}) {hasValues ? words.captions.pulses : words.captions.fixedPulses}{' '}
           </>
         )}
         <span class="saves">

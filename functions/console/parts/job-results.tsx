@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
-import type { Shape } from '../drawing/glyph.tsx';
+import type { Shape } from '../drawing/glyph-shape.ts';
 import { download, Failure, Pre } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';

@@ -666,6 +666,7 @@ export const texts = {
       excited: 'Share of shots in which each atom was excited.',
       register: 'Atoms of the register.',
       pulses: 'Pulses as programmed, with the values of this job.',
+      fixedPulses: 'Pulses as programmed.',
     },
     svg: 'Save as SVG',
     png: 'Save as PNG',

@@ -15,8 +15,15 @@ const { job: words } = texts;
 /** Variables in the line of facts: the card beside the counts has all. */
 const maxVariables = 4;
 
+interface FactsProps {
+  readonly job: Job;
+  readonly batch: BatchDetails | undefined;
+  /** Units of variables, where they are known. */
+  readonly units: ReadonlyMap<string, string> | undefined;
+}
+
 /** What a job is, in one line. */
-export function JobFacts({ job, batch }: { readonly job: Job; readonly batch: BatchDetails | undefined }) {
+export function JobFacts({ job, batch, units }: FactsProps) {
   const { session } = useSigned();
   const projects = useProjects();
   const variables = Object.entries(job.variables ?? {});
@@ -28,7 +35,7 @@ export function JobFacts({ job, batch }: { readonly job: Job; readonly batch: Ba
             <bdi>{name}</bdi> =
           </dt>
           <dd title={JSON.stringify(value).slice(0, 1_000)}>
-            <bdi>{shortValue(value)}</bdi>
+            <bdi>{shortValue(value)}</bdi> {units?.get(name)}
           </dd>
         </div>
       ))}
@@ -63,7 +70,7 @@ export function JobFacts({ job, batch }: { readonly job: Job; readonly batch: Ba
 }
 
 /** All variables, with their exact values. */
-export function JobVariables({ variables }: { readonly variables: Job['variables'] }) {
+export function JobVariables({ variables, units }: Pick<Job, 'variables'> & Pick<FactsProps, 'units'>) {
   const entries = Object.entries(variables ?? {});
   if (entries.length === 0) return null;
   return (
@@ -77,12 +84,11 @@ export function JobVariables({ variables }: { readonly variables: Job['variables
                 <th scope="row" class="soft">
                   <bdi>{name}</bdi>
                 </th>
-                <td class="number" title={JSON.stringify(value).slice(0, 1_000)}>
-                  {Array.isArray(value) ? (
-                    <Long text={shortValue(value, 100_000)} max={60} />
-                  ) : (
-                    <bdi>{shortValue(value, 400)}</bdi>
-                  )}
+                <td class="number">
+                  <bdi>
+                    <Long text={exactOf(value)} max={60} />
+                  </bdi>{' '}
+                  <span class="soft">{units?.get(name)}</span>
                 </td>
               </tr>
             ))}
@@ -91,6 +97,11 @@ export function JobVariables({ variables }: { readonly variables: Job['variables
       </Wide>
     </section>
   );
+}
+
+function exactOf(value: unknown): string {
+  const [only, ...others] = [value].flat();
+  return JSON.stringify(others.length === 0 ? only : value) ?? '[]';
 }
 
 /** What is seldom asked for. */

@@ -1,11 +1,10 @@
 import type { Job } from '../../schemas/job.ts';
 import { useCall } from '../client/use-call.ts';
-import { shortValue } from '../parts/variable-value.ts';
 import { go, linkTo } from '../ui/address.ts';
-import { formatCount } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useKeys } from '../ui/keys.ts';
 import { texts } from '../ui/texts.ts';
+import { differenceOf } from './job-difference.ts';
 
 const { job: words } = texts;
 
@@ -60,21 +59,4 @@ export function NeighborLinks({ job, previous, next }: Neighbors & { readonly jo
       )}
     </nav>
   );
-}
-
-/** `omega = 2.6`: the variables of another job that are not as here, at most two; its place where none is. */
-export function differenceOf(
-  { variables: here }: Pick<Job, 'variables'>,
-  other: Pick<Job, 'variables' | 'creation_order'>,
-) {
-  const differing = Object.entries(other.variables ?? {}).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(here?.[name]),
-  );
-  if (differing.length === 0) return `${words.title} ${formatCount(other.creation_order + 1)}`;
-  const shown = differing.slice(0, 2).map(([name, value]) => `${shorten(name)} = ${shortValue(value, 14)}`);
-  return `${shown.join(', ')}${differing.length > 2 ? ', …' : ''}`;
-}
-
-function shorten(name: string): string {
-  return name.length <= 14 ? name : `${name.slice(0, 13)}…`;
 }

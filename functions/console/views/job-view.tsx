@@ -1,11 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job, ReadJob } from '../../schemas/job.ts';
 import { isFinalJob } from '../../statuses.ts';
 import type { Api } from '../client/public-api.ts';
 import { type Loaded, useAction, useCall } from '../client/use-call.ts';
-import { drawSequence } from '../drawing/draw-sequence.ts';
-import { shapeOf } from '../drawing/glyph.tsx';
+import { type Drawing, drawSequence } from '../drawing/draw-sequence.ts';
+import { shapeOf } from '../drawing/glyph-shape.ts';
 import { SequenceText } from '../drawing/sequence-text.tsx';
 import { nameOf } from '../parts/batch-name.ts';
 import { lengthOf, type Order } from '../parts/counter.ts';
@@ -48,25 +49,46 @@ export function JobView() {
     <div aria-busy={shown !== undefined && shown.id !== path[1]?.toLowerCase()}>
       <Shown loaded={job}>
         {(each) => (
-          <>
-            <JobHead job={each} batch={batch.answer?.data} reload={job.reload} />
+          <JobPage job={each} batch={batch} reload={job.reload}>
             <Failure failure={progress.failure} />
             <Errors job={each} />
-            <JobBody job={each} batch={batch} />
-          </>
+          </JobPage>
         )}
       </Shown>
     </div>
   );
 }
 
+interface PageProps {
+  readonly job: ReadJob;
+  readonly batch: Loaded<BatchDetails>;
+  readonly reload: () => void;
+  /** What comes first below the head. */
+  readonly children: ComponentChildren;
+}
+
+function JobPage({ job, batch, reload, children }: PageProps) {
+  const text = job.sequence ?? batch.answer?.data.sequence_builder ?? null;
+  const values = JSON.stringify(job.variables ?? {});
+  // Answers bring the same values as new objects.
+  const drawing = useMemo(() => (text === null ? undefined : drawSequence(text, JSON.parse(values))), [text, values]);
+  return (
+    <>
+      <JobHead job={job} batch={batch.answer?.data} drawing={drawing} reload={reload} />
+      {children}
+      <JobBody job={job} batch={batch} text={text} drawing={drawing} />
+    </>
+  );
+}
+
 interface HeadProps {
   readonly job: ReadJob;
   readonly batch: BatchDetails | undefined;
+  readonly drawing: Drawing | undefined;
   readonly reload: () => void;
 }
 
-function JobHead({ job, batch, reload }: HeadProps) {
+function JobHead({ job, batch, drawing, reload }: HeadProps) {
   const neighbors = useNeighbors(job);
   const number = formatCount(job.creation_order + 1);
   const count = neighbors.count === undefined ? '' : words.of(formatCount(neighbors.count));
@@ -96,7 +118,7 @@ function JobHead({ job, batch, reload }: HeadProps) {
           {canCancel && <CancelJob key={job.id} id={job.id} reload={reload} />}
         </div>
       </div>
-      <JobFacts job={job} batch={batch} />
+      <JobFacts job={job} batch={batch} units={drawing?.units} />
       <TimelineBar
         created={job.created_at}
         started={job.start_timestamp}
@@ -149,62 +171,78 @@ function Errors({ job: { status, errors } }: { readonly job: Job }) {
   );
 }
 
+interface BodyProps {
+  readonly job: ReadJob;
+  readonly batch: Loaded<BatchDetails>;
+  /** Of its sequence; null where there is none, or none yet. */
+  readonly text: string | null;
+  readonly drawing: Drawing | undefined;
+}
+
 /** Figure, counts, and what explains them. */
-function JobBody({ job, batch }: { readonly job: ReadJob; readonly batch: Loaded<BatchDetails> }) {
+function JobBody({ job, batch, text, drawing }: BodyProps) {
   const [by, setBy] = useState<Order>('frequent');
   const counts = useRef<HTMLElement>(null);
   const hasEnded = isFinalJob(job);
   const results = useResults(job.id, job.batch_id, hasEnded);
-  const text = job.sequence ?? batch.answer?.data.sequence_builder ?? null;
-  const values = JSON.stringify(job.variables ?? {});
-  const drawing = useMemo(() => (text === null ? undefined : drawSequence(text, JSON.parse(values))), [text, values]);
   const register = drawing?.register;
   // Each bit is a qubit, in the order of the register, where there are as many.
   const isMatching = register !== undefined && lengthOf(results.counts ?? []) === register.qubits.length;
   const shape = useMemo(() => (isMatching ? shapeOf(register) : undefined), [register, isMatching]);
   const bitNames = isMatching ? namesOf(register.qubits.map(({ id }) => id)) : undefined;
   const showAll = () => counts.current?.scrollIntoView({ behavior: 'smooth' });
+  const hasTable = results.document !== undefined;
+  const cards = (
+    <>
+      <JobVariables variables={job.variables} units={drawing?.units} />
+      <PythonCode lines={linesOfJob(job.id)} />
+      {text !== null && (
+        <section class="card">
+          <SequenceText text={text} name={`sequence-${job.id}`} />
+        </section>
+      )}
+      <JobOrigins job={job} />
+    </>
+  );
+  const table = hasEnded && (
+    <JobResults
+      key={job.id}
+      jobId={job.id}
+      results={results}
+      areExpected={job.status === 'DONE'}
+      {...{ shape, bitNames, by, setBy }}
+    />
+  );
   return (
     <>
       {!hasEnded && <p class="aside">{words.notEnded}</p>}
+      {!hasTable && table}
       <JobFigure
         counts={results.outcomes}
         title={captionOf(job, batch.answer?.data)}
+        hasValues={job.variables !== null}
         by={by}
         drawing={drawing}
         shape={shape}
         name={`job-${job.id.slice(0, 8)}`}
         showAll={showAll}
       />
-      <div class="split">
-        <section class="stack" ref={counts}>
-          {hasEnded && (
-            <JobResults
-              key={job.id}
-              jobId={job.id}
-              results={results}
-              areExpected={job.status === 'DONE'}
-              {...{ shape, bitNames, by, setBy }}
-            />
-          )}
-          <Shown loaded={batch}>
-            {({ erased_at }) => {
-              if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
-              return drawing === undefined && <p>{texts.sequence.noSequence}</p>;
-            }}
-          </Shown>
-        </section>
-        <aside class="stack">
-          <JobVariables variables={job.variables} />
-          <PythonCode lines={linesOfJob(job.id)} />
-          {text !== null && (
-            <section class="card">
-              <SequenceText text={text} name={`sequence-${job.id}`} />
-            </section>
-          )}
-          <JobOrigins job={job} />
-        </aside>
-      </div>
+      <Shown loaded={batch}>
+        {({ erased_at }) => {
+          if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
+          return drawing === undefined && <p>{texts.sequence.noSequence}</p>;
+        }}
+      </Shown>
+      {hasTable ? (
+        <div class="split">
+          <section class="stack" ref={counts}>
+            {table}
+          </section>
+          <aside class="stack">{cards}</aside>
+        </div>
+      ) : (
+        <div class="cards">{cards}</div>
+      )}
     </>
   );
 }

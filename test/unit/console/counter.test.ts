@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { barsOf, csvOf, readCounter } from '../../../functions/console/parts/counter.ts';
+import {
+  barsOf,
+  csvOf,
+  deviationOf,
+  excitationOf,
+  lengthOf,
+  order,
+  outcomesOf,
+  readCounter,
+} from '../../../functions/console/parts/counter.ts';
 
 describe('counters', () => {
   const counts = readCounter({ counter: { '01': 2, '11': 5, '00': 2, '10': 1 } })!;
@@ -8,14 +17,50 @@ describe('counters', () => {
     expect(counts.map(({ bits, count }) => `${bits} ${count}`)).toEqual(['11 5', '00 2', '01 2', '10 1']);
   });
 
-  it('sum what has no bar, whatever the order of the bars', () => {
+  it('count what has no bar, whatever the order of the bars', () => {
     const bits = (by: 'frequent' | 'bits') => barsOf(counts, by, 2).bars.map((each) => each.bits);
     expect([bits('frequent'), bits('bits')]).toEqual([
       ['11', '00'],
       ['00', '11'],
     ]);
-    expect(barsOf(counts, 'bits', 2).others).toBe(3);
-    expect(barsOf(counts, 'bits').others).toBe(0);
+    expect(barsOf(counts, 'bits', 2)).toMatchObject({ others: 2, shots: 3 });
+    expect(barsOf(counts, 'bits', 4)).toMatchObject({ others: 0, shots: 0 });
+  });
+
+  it('have orders; of equal ones the more frequent is first', () => {
+    const bits = (by: 'bits' | 'ones') => order(counts, by).map((each) => each.bits);
+    expect(bits('bits')).toEqual(['00', '01', '10', '11']);
+    expect(bits('ones')).toEqual(['11', '01', '10', '00']);
+  });
+
+  it('show all outcomes of five bits, and of six those that came', () => {
+    const three = outcomesOf([{ bits: '010', count: 3 }]);
+    expect(three.map(({ bits }) => bits)).toEqual(['010', '000', '001', '011', '100', '101', '110', '111']);
+    expect(three.map(({ count }) => count)).toEqual([3, 0, 0, 0, 0, 0, 0, 0]);
+    expect(outcomesOf([{ bits: '00000', count: 1 }])).toHaveLength(32);
+    expect(outcomesOf([{ bits: '000000', count: 1 }])).toHaveLength(1);
+  });
+
+  it('show what came alone where outcomes are no bits, or of different lengths', () => {
+    for (const odd of ['2', '001', '']) {
+      const mixed = [
+        { bits: '01', count: 1 },
+        { bits: odd, count: 1 },
+      ];
+      expect(lengthOf(mixed)).toBeUndefined();
+      expect(outcomesOf(mixed)).toEqual(mixed);
+      expect(excitationOf(mixed)).toBeUndefined();
+    }
+  });
+
+  it('give the share of shots in which each bit was 1, the first bit first', () => {
+    expect(excitationOf(counts)).toEqual([0.6, 0.7]);
+    expect(excitationOf([{ bits: '01', count: 0 }])).toBeUndefined();
+  });
+
+  it('are uncertain as binomial ones are', () => {
+    expect(deviationOf(489, 1_000)).toBeCloseTo(0.0158, 4);
+    expect([deviationOf(0, 100), deviationOf(100, 100), deviationOf(0, 0)]).toEqual([0, 0, 0]);
   });
 
   it.each([
