@@ -39,7 +39,7 @@ export function JobResults({ jobId, results, areExpected, ...table }: Props) {
       <Failure failure={call.failure} retry={call.reload} />
       {isUnreadable && <p class="failure">{words.notJson}</p>}
       {document !== undefined && <ResultsDocument jobId={jobId} results={results} {...table} />}
-      {call.answer !== undefined && document === undefined && !isUnreadable && <p>{words.none}</p>}
+      {call.answer !== undefined && !call.isLoading && document === undefined && !isUnreadable && <p>{words.none}</p>}
       {document === undefined && (areExpected || call.failure !== undefined) && !isLoading && (
         <ResultsFile jobId={jobId} open={open} />
       )}

@@ -11,6 +11,8 @@ export interface Results {
   readonly counts: readonly Count[] | undefined;
   /** The same, with all outcomes of few bits. */
   readonly outcomes: readonly Count[] | undefined;
+  /** They are those of the job shown before, until this one's are there. */
+  readonly isOld: boolean;
   /** A file that was opened is no JSON. */
   readonly isUnreadable: boolean;
   /** Shows a downloaded file instead of what the API answers. */
@@ -26,17 +28,20 @@ export function useResults(jobId: string, batchId: string, hasEnded: boolean): R
   const text = opened?.jobId === jobId ? opened.text : undefined;
   const call = useCall<Record<string, unknown>>(
     hasEnded && text === undefined ? `/api/v1/batches/${batchId}/full_results` : null,
-    { query: { job_id: jobId } },
+    { query: { job_id: jobId }, keepsAnswer: true },
   );
-  const answered = call.answer?.data[jobId];
+  const answered = call.answer?.data ?? {};
+  // An answer has the job that was asked for, or none.
+  const [of] = Object.keys(answered);
   return useMemo(() => {
-    const document = text === undefined ? answered : parseJson(text);
+    const document = text === undefined ? of && answered[of] : parseJson(text);
     const counts = readCounter(document);
     return {
       call,
       document,
       counts,
       outcomes: counts && outcomesOf(counts),
+      isOld: text === undefined && of !== undefined && of !== jobId,
       isUnreadable: text !== undefined && document === undefined,
       open: (file) => setOpened({ jobId, text: file }),
     };

@@ -217,16 +217,18 @@ function JobBody({ job, batch, text, drawing }: BodyProps) {
     <>
       {!hasEnded && <p class="aside">{words.notEnded}</p>}
       {!hasTable && table}
-      <JobFigure
-        counts={results.outcomes}
-        title={captionOf(job, batch.answer?.data)}
-        hasValues={job.variables !== null}
-        by={by}
-        drawing={drawing}
-        shape={shape}
-        name={`job-${job.id.slice(0, 8)}`}
-        showAll={showAll}
-      />
+      <div aria-busy={results.isOld}>
+        <JobFigure
+          counts={results.outcomes}
+          title={captionOf(job, batch.answer?.data)}
+          hasValues={job.variables !== null}
+          by={by}
+          drawing={drawing}
+          shape={shape}
+          name={`job-${job.id.slice(0, 8)}`}
+          showAll={showAll}
+        />
+      </div>
       <Shown loaded={batch}>
         {({ erased_at }) => {
           if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
@@ -235,7 +237,7 @@ function JobBody({ job, batch, text, drawing }: BodyProps) {
       </Shown>
       {hasTable ? (
         <div class="split">
-          <section class="stack" ref={counts}>
+          <section class="stack" ref={counts} aria-busy={results.isOld}>
             {table}
           </section>
           <aside class="stack">{cards}</aside>

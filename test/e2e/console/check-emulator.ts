@@ -65,8 +65,13 @@ try {
         await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
         await page.click('td .id a[href^="#/job/"]');
         await page.waitFor(`document.querySelector('svg.histogram')`);
-        await page.choose('All counts as a table');
-        const rows = (await own.rows()).map(([bits, count]) => [bits, Number(count)] as const);
+        await page.evaluate(
+          `[...document.querySelectorAll('button')].find((each) => each.innerText.startsWith('Show all'))?.click()`,
+        );
+        // Of few atoms the page also shows the outcomes that never came.
+        const rows = (await own.rows('.split table'))
+          .map(([bits, count]) => [bits, Number(count)] as const)
+          .filter(([, count]) => count > 0);
         const expected: Record<string, number> = JSON.parse(await pulser('counts', batchId));
         assert.deepEqual(Object.fromEntries(rows), expected);
         assert.equal(

@@ -72,20 +72,65 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       return undefined;
     },
 
-    async 'the histogram has the counts that were uploaded'() {
+    async 'the figure of a job has the counts that were uploaded'() {
       await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
       await page.click('td .id a[href^="#/job/"]');
       await page.waitFor(`document.querySelector('svg.histogram')`);
-      await page.choose('All counts as a table');
-      const rows = (await visit.rows()).map(([bits, count]) => [bits, Number(count)]);
+      await page.choose('Show all 18');
+      const rows = (await visit.rows('.split table')).map(([bits, count]) => [bits, Number(count)]);
       assert.deepEqual(Object.fromEntries(rows), counter);
       assert.deepEqual(
         rows.map(([, count]) => count),
         Object.values(counter).toSorted((a, b) => b - a),
       );
-      await see(`${Object.values(counter).reduce((sum, count) => sum + count)} shots, 18 different bitstrings.`);
+      const shots = Object.values(counter).reduce((sum, count) => sum + count);
+      await see(`The 12 most frequent of 18 outcomes in ${shots} shots`);
+      await see('6 more outcomes share 23 shots.');
+      // How often q0 and q1 were excited.
+      const share = (at: number) =>
+        Object.entries(counter).reduce((sum, [bits, count]) => sum + (bits[at] === '1' ? count : 0), 0) / shots;
+      for (const at of [0, 1]) {
+        const title = await page.evaluate<string>(
+          `document.querySelectorAll('.register g > title')[${at}].textContent`,
+        );
+        assert(title.endsWith(`excited in ${Math.round(100 * share(at))} % of the shots`), title);
+      }
       // The register and the pulses, which come with the batch.
       await page.waitFor(`document.querySelectorAll('svg.chart').length >= 3`);
+      return undefined;
+    },
+
+    async 'a figure is saved as a file that needs no other'() {
+      await page.evaluate(`globalThis.saved = [], URL.createObjectURL = (blob) => (saved.push(blob), 'data:,'), 0`);
+      await page.choose('Save as SVG');
+      await page.choose('Save as PNG');
+      await page.waitFor('saved.length === 2');
+      const [svg, png] = await page.evaluate<[string, string]>(
+        'Promise.all([saved[0].text(), saved[1].slice(1, 4).text()])',
+      );
+      assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+      assert.match(svg, />101010101</);
+      assert.doesNotMatch(svg, / class=|var\(/);
+      assert.equal(png, 'PNG');
+      return `${svg.length} characters`;
+    },
+
+    async 'J and K lead to the next and the previous job, links say what differs'() {
+      const values = [8, 10, 12.5].map((omega) => ({ runs: 100, variables: { omega } }));
+      const { id } = await create({ jobs: values });
+      const [first] = await call<{ id: string }[]>(
+        `/api/v2/jobs?batch_id=${id}&order_by=creation_order&order_by_direction=ASC&limit=1`,
+      );
+      await show(`#/job/${first!.id}`);
+      await see('Job 1 of 3');
+      await page.waitFor(`document.querySelector('.pair')?.innerText.includes('omega = 10')`);
+      const press = (key: string) => page.evaluate(`dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }))`);
+      await press('j');
+      await see('Job 2 of 3');
+      await page.waitFor(`document.querySelectorAll('.pair a').length === 2`);
+      await press('k');
+      await see('Job 1 of 3');
+      await call(`/api/v2/batches/${id}/cancel`, { method: 'PATCH' });
       return undefined;
     },
 

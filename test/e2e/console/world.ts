@@ -84,10 +84,10 @@ export function visit(page: Page, baseUrl: string, expected = new Set<number>())
     unexpectedErrors: () =>
       page.errors.filter((error, at) => !expected.has(at) && !error.includes('https://fonts.googleapis.com/')),
 
-    /** Rows of the first table: the texts of their cells. */
-    rows: () =>
+    /** Rows of the first table that the selector finds: the texts of their cells. */
+    rows: (selector = 'main table') =>
       page.evaluate<string[][]>(
-        `[...document.querySelectorAll('main table tbody')].slice(0, 1).flatMap((each) =>
+        `[...document.querySelectorAll('${selector} tbody')].slice(0, 1).flatMap((each) =>
           [...each.rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim())))`,
       ),
 
