@@ -9,9 +9,9 @@ export interface Drawing {
   readonly timeline: Timeline;
   /** The variables that it declares. */
   readonly variables: readonly string[];
-  /** Units of those that it uses as they are. */
+  /** Units of the variables that it uses as they are. */
   readonly units: ReadonlyMap<string, string>;
-  /** Those without a value among the given ones. */
+  /** The variables without a given value. */
   readonly missing: readonly string[];
 }
 

@@ -19,7 +19,7 @@ const maxCompared = 500;
 /** Rows of the table of places. */
 const maxRows = 500;
 
-/** A mark of so many parts shows how fills and shares belong together. */
+/** Parts of the scale that shows how fills and shares belong together. */
 const rampParts = 20;
 
 interface Props {

@@ -13,7 +13,7 @@ const manyRows = 16;
 const characterWidth = 8.6;
 const maxLabel = 16;
 
-/** The margin at the left has one of a few widths, since a class sets it: so many pixels each. */
+/** The margin at the left has one of a few widths, since a class sets it: steps of pixels. */
 const marginStep = 24;
 
 interface Props {

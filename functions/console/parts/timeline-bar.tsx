@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { dateOf, formatClock, formatSeconds, formatTime } from '../ui/format.ts';
-import { kindOf, statusWord } from '../ui/status.tsx';
+import { kindOf, statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import { type Span, spansOf } from './timeline-spans.ts';
 

@@ -11,7 +11,7 @@ export interface Results {
   readonly counts: readonly Count[] | undefined;
   /** The same, with all outcomes of few bits. */
   readonly outcomes: readonly Count[] | undefined;
-  /** They are those of the job shown before, until this one's are there. */
+  /** They belong to the job shown before, until this one's are there. */
   readonly isOld: boolean;
   /** A file that was opened is no JSON. */
   readonly isUnreadable: boolean;

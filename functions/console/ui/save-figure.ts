@@ -9,7 +9,7 @@ const looks =
 const space = 'http://www.w3.org/2000/svg';
 const margin = 16;
 
-/** How much finer the pixels of a file are than those of a screen: enough for a slide and for print. */
+/** Pixels of a file for each of the screen, across: enough for a slide and for print. */
 const finer = 3;
 
 /** Nothing of these is in a file: they are for the screen alone. */
@@ -18,7 +18,7 @@ const left = 'button, a, select, input, details, [hidden], .unseen';
 /**
  * Offers a figure as a file `name.svg` or `name.png`: an SVG, or an element with several of them
  * and with text. It looks as it does now, in the present theme, and needs no other file: colors are
- * resolved, and letters are text in the fonts of whoever opens it. What leads elsewhere or is
+ * resolved, and letters stay text, in the fonts of the reader. What leads elsewhere or is
  * pressed (links, buttons) is left out.
  */
 export async function saveFigure(figure: Element, name: string, format: 'svg' | 'png'): Promise<void> {

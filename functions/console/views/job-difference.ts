@@ -3,7 +3,10 @@ import { shortValue } from '../parts/variable-value.ts';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 
-/** `omega = 2.6`: the variables of another job that are not as here, at most two; its place where none is. */
+/**
+ * `omega = 2.6`: the variables of another job that are not as here, at most two; its place where
+ * none is.
+ */
 export function differenceOf(
   { variables: here }: Pick<Job, 'variables'>,
   other: Pick<Job, 'variables' | 'creation_order'>,
