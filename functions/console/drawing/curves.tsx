@@ -28,8 +28,8 @@ interface Props {
 }
 
 /**
- * What one channel does: amplitude, detuning and phase against time. A quantity that is 0 throughout
- * has no curve. The pointer or the arrow keys move a guide that names the values there.
+ * What one channel does: amplitude, detuning and phase against time. A quantity that is 0
+ * throughout has no curve. The pointer or the arrow keys move a guide that names the values there.
  */
 export function Curves({ track, nanoseconds, time, setTime }: Props) {
   const rows = rowsOf(track, nanoseconds);

@@ -28,7 +28,10 @@ interface Props {
   readonly excitation?: readonly number[] | undefined;
 }
 
-/** Qubits as atoms with their names, and the traps around them; or each filled by how often it was excited. */
+/**
+ * Qubits as atoms with their names, and the traps around them; or each filled by how often it was
+ * excited.
+ */
 export function Register({ register, excitation: given }: Props) {
   const { qubits, is3D, isUnmapped } = register;
   const excitation = given?.length === qubits.length ? given : undefined;

@@ -21,7 +21,10 @@ interface Props {
   readonly given: JsonObject;
   /** Of the file that it can be saved as. */
   readonly name: string;
-  /** Jobs that give values where `given` has none: the first one's are drawn, and others can be chosen. */
+  /**
+   * Jobs that give values where `given` has none: the first one's are drawn, and others can be
+   * chosen.
+   */
   readonly jobs?: readonly Values[] | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Round numbers from `low` to `high`, at most `max`, in equal steps of 1, 2 or 5 times a power of ten. */
+/**
+ * Round numbers from `low` to `high`, at most `max`, in equal steps of 1, 2 or 5 times a power of
+ * ten.
+ */
 export function ticksOf(low: number, high: number, max = 6): readonly number[] {
   const range = high - low;
   if (!(range > 0) || !Number.isFinite(range)) return [low];

@@ -3,7 +3,7 @@ import type { ReadableSequence } from './readable-sequence.ts';
 
 const angular = 'rad/µs';
 
-/** Members of a waveform that are values of what it is for. The rest are durations, or have no unit. */
+/** Members of a waveform that have the unit of what it is for. */
 const valueNames = ['value', 'start', 'stop', 'values'];
 
 /**

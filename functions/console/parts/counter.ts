@@ -74,7 +74,7 @@ export function totalOf(counts: readonly Count[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The most frequent counts, in an order, and how many outcomes with how many shots are left out. */
+/** The most frequent counts, in an order, and the outcomes and shots that are left out. */
 export function barsOf(
   counts: readonly Count[],
   by: Order,

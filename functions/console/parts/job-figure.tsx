@@ -31,7 +31,7 @@ interface Props {
   readonly showAll: () => void;
 }
 
-/** One figure of a job, as in a paper: its outcomes, its register, its pulses, and what is drawn. */
+/** One figure of a job, as in a paper: its outcomes, register and pulses, and what is drawn. */
 export function JobFigure({ counts, title, hasValues, by, drawing, shape, name, showAll }: Props) {
   const figure = useRef<HTMLElement>(null);
   const [problem, setProblem] = useState(false);

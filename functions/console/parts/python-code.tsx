@@ -3,7 +3,10 @@ import { texts } from '../ui/texts.ts';
 
 const { python: words } = texts;
 
-/** Lines of Python that fetch what a view shows, with a button that copies them. `sdk` is a client of pasqal-cloud. */
+/**
+ * Lines of Python that fetch what a view shows, with a button that copies them. `sdk` is a client
+ * of pasqal-cloud.
+ */
 export function PythonCode({ lines }: { readonly lines: readonly string[] }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {

@@ -1,6 +1,9 @@
 import { formatNumber } from '../ui/format.ts';
 
-/** The value of a variable as people read it: numbers with six significant digits, cut after `max` characters. */
+/**
+ * The value of a variable as people read it: numbers with six significant digits, cut after `max`
+ * characters.
+ */
 export function shortValue(value: unknown, max = 40): string {
   const text = wordsOf(value);
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;

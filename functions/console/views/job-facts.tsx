@@ -6,7 +6,7 @@ import { Owner } from '../parts/owner.tsx';
 import { useProjects } from '../parts/projects.ts';
 import { shortValue } from '../parts/variable-value.ts';
 import { linkTo } from '../ui/address.ts';
-import { Id, Long, Wide } from '../ui/basics.tsx';
+import { Facts, Id, Long } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 
@@ -73,28 +73,21 @@ export function JobFacts({ job, batch, units }: FactsProps) {
 export function JobVariables({ variables, units }: Pick<Job, 'variables'> & Pick<FactsProps, 'units'>) {
   const entries = Object.entries(variables ?? {});
   if (entries.length === 0) return null;
+  const facts = entries.map(([name, value]) => {
+    const shown = (
+      <>
+        <bdi>
+          <Long text={exactOf(value)} max={60} />
+        </bdi>{' '}
+        <span class="soft">{units?.get(name)}</span>
+      </>
+    );
+    return [name, shown] as const;
+  });
   return (
     <section class="card">
       <h2>{words.variables}</h2>
-      <Wide label={words.variables}>
-        <table>
-          <tbody>
-            {entries.map(([name, value]) => (
-              <tr key={name}>
-                <th scope="row" class="soft">
-                  <bdi>{name}</bdi>
-                </th>
-                <td class="number">
-                  <bdi>
-                    <Long text={exactOf(value)} max={60} />
-                  </bdi>{' '}
-                  <span class="soft">{units?.get(name)}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Facts facts={facts} />
     </section>
   );
 }
@@ -105,25 +98,16 @@ function exactOf(value: unknown): string {
 }
 
 /** What is seldom asked for. */
-export function JobOrigins({ job }: { readonly job: Job }) {
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
-    [words.facts.batch, <Id id={job.batch_id} link={linkTo(['batch', job.batch_id])} />],
-    [words.facts.origin, job.origin],
-    ...(job.parent_id === null
-      ? []
-      : [[words.facts.parent, <Id id={job.parent_id} link={linkTo(['job', job.parent_id])} />] as const]),
+export function JobOrigins({ job: { batch_id, origin, parent_id } }: { readonly job: Job }) {
+  const facts: (readonly [string, ComponentChildren])[] = [
+    [words.facts.batch, <Id id={batch_id} link={linkTo(['batch', batch_id])} />],
+    [words.facts.origin, origin],
   ];
+  if (parent_id !== null) facts.push([words.facts.parent, <Id id={parent_id} link={linkTo(['job', parent_id])} />]);
   return (
     <section class="card">
       <h2>{words.more}</h2>
-      <dl class="rowed">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </section>
   );
 }
