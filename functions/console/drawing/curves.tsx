@@ -86,7 +86,8 @@ export function Curves({ track, nanoseconds, time, setTime }: Props) {
 
 interface Row {
   readonly of: Quantity;
-  readonly line: Points;
+  /** Between two of them there is nothing to draw. */
+  readonly lines: readonly Points[];
   readonly low: number;
   readonly high: number;
   /** Where its curve is; without height where it is 0 throughout. */
@@ -96,18 +97,20 @@ interface Row {
 
 function rowsOf(track: Track, nanoseconds: number): readonly Row[] {
   const { pulses } = track;
-  const lines: readonly (readonly [Quantity, Points])[] = [
-    ['amplitude', lineOf(pulses, 'amplitude', nanoseconds)],
-    ['detuning', lineOf(pulses, 'detuning', nanoseconds)],
-    ['phase', pulses.flatMap(({ from, to, phase }) => [[from, phase] as const, [to, phase] as const])],
+  const quantities: readonly (readonly [Quantity, readonly Points[]])[] = [
+    ['amplitude', [lineOf(pulses, 'amplitude', nanoseconds)]],
+    ['detuning', [lineOf(pulses, 'detuning', nanoseconds)]],
+    // Between pulses there is no phase.
+    ['phase', pulses.map(({ from, to, phase }) => [[from, phase] as const, [to, phase] as const])],
   ];
   let y = 0;
-  return lines.map(([of, line]) => {
-    const [low, high] = roundOf(rangeOf([0, ...line.map(([, value]) => value)]), ticksIn(heights[of]));
+  return quantities.map(([of, lines]) => {
+    const range = rangeOf([0, ...lines.flat().map(([, value]) => value)]);
+    const [low, high] = roundOf(range, ticksIn(heights[of]));
     const top = y + titleHeight;
     const bottom = top + (low === high ? 0 : heights[of]);
     y = bottom + gap;
-    return { of, line, low, high, top, bottom };
+    return { of, lines, low, high, top, bottom };
   });
 }
 
@@ -126,7 +129,7 @@ function roundOf([low, high]: readonly [number, number], ticks: number): readonl
 }
 
 function Curve({
-  row: { of, line, low, high, top, bottom },
+  row: { of, lines, low, high, top, bottom },
   nanoseconds,
 }: {
   readonly row: Row;
@@ -139,7 +142,8 @@ function Curve({
   // The highest and the lowest part of a line keep their whole width.
   const pad = 3;
   const y = (value: number) => pad + ((high - value) / (high - low)) * (height - 2 * pad);
-  const points = line.map(([x, value]) => `${rounded((x / nanoseconds) * across)},${rounded(y(value))}`).join(' ');
+  const place = ([x, value]: Points[number]) => `${rounded((x / nanoseconds) * across)} ${rounded(y(value))}`;
+  const path = lines.map((line) => `M${line.map(place).join('L')}`).join('');
   return (
     <>
       <text class="title" x="0" y={top - 8}>
@@ -167,9 +171,9 @@ function Curve({
             aria-hidden="true"
           >
             {of !== 'phase' && (
-              <polygon class={`f${letter}`} fill-opacity=".14" points={`0,${y(0)} ${points} ${across},${y(0)}`} />
+              <path class={`f${letter}`} fill-opacity=".14" d={`${path}L${across} ${y(0)}L0 ${y(0)}Z`} />
             )}
-            <polyline class={`line k${letter}`} vector-effect="non-scaling-stroke" points={points} />
+            <path class={`line k${letter}`} vector-effect="non-scaling-stroke" d={path} />
           </svg>
         </>
       )}

@@ -67,7 +67,7 @@ function Atoms({ register, excitation }: Props) {
   const hasText = excitation === undefined ? qubits.length <= maxNames : nearest >= 38;
   return (
     <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={labelOf(register, excitation)}>
-      <Bonds spots={spots} nearest={nearest} />
+      <Bonds qubits={qubits} spots={spots} />
       {traps.map((trap, index) => {
         const [x, y] = at(trap);
         return <circle key={index} class="trap" cx={x} cy={y} r="2" />;
@@ -102,32 +102,36 @@ function Atoms({ register, excitation }: Props) {
 
 /** Lines between nearest neighbors: they show the lattice. */
 function Bonds({
+  qubits,
   spots,
-  nearest,
 }: {
+  readonly qubits: readonly Point[];
   readonly spots: readonly (readonly [number, number])[];
-  readonly nearest: number;
 }) {
-  if (spots.length > maxNames) return null;
-  const pairs = spots.flatMap((one, at) => spots.slice(at + 1).map((other) => [one, other] as const));
-  const bonds = pairs.filter(([one, other]) => Math.hypot(one[0] - other[0], one[1] - other[1]) <= 1.02 * nearest);
+  if (qubits.length > maxNames) return null;
+  const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z);
+  const pairs = qubits.flatMap((one, at) =>
+    qubits.slice(at + 1).map((other, after) => [at, at + 1 + after, distance(one, other)] as const),
+  );
+  const [nearest] = rangeOf(pairs.map(([, , length]) => length));
   return (
     <>
-      {bonds.map(([[x1, y1], [x2, y2]], at) => (
-        <line key={at} class="bond" x1={x1} y1={y1} x2={x2} y2={y2} />
-      ))}
+      {pairs.flatMap(([at, other, length]) => {
+        if (length > 1.02 * nearest) return [];
+        const [[x1, y1], [x2, y2]] = [spots[at]!, spots[other]!];
+        return [<line key={`${at} ${other}`} class="bond" x1={x1} y1={y1} x2={x2} y2={y2} />];
+      })}
     </>
   );
 }
 
-/** Between the nearest two. */
+/** Between the nearest two, on the drawing. */
 function distanceOf(spots: readonly (readonly [number, number])[]): number {
-  let least = spots.length > maxCompared ? width / Math.sqrt(spots.length) / 2 : width / 3;
-  if (spots.length > maxCompared) return least;
-  for (const [at, [x, y]] of spots.entries()) {
-    for (const [otherX, otherY] of spots.slice(at + 1)) least = Math.min(least, Math.hypot(x - otherX, y - otherY));
-  }
-  return least;
+  if (spots.length > maxCompared) return width / Math.sqrt(spots.length) / 2;
+  const distances = spots.flatMap(([x, y], at) =>
+    spots.slice(at + 1).map((other) => Math.hypot(x - other[0], y - other[1])),
+  );
+  return Math.min(width / 3, rangeOf(distances)[0]);
 }
 
 function percent(share: number): string {

@@ -93,7 +93,7 @@ function JobHead({ job, batch, drawing, reload }: HeadProps) {
   const neighbors = useNeighbors(job);
   const number = formatCount(job.creation_order + 1);
   const count = neighbors.count === undefined ? '' : words.of(formatCount(neighbors.count));
-  const title = `${words.title} ${number} ${count}`;
+  const title = `${words.title} ${number} ${count}`.trimEnd();
   useEffect(() => {
     document.title = `${title} · ${texts.title}`;
   }, [title]);
