@@ -1,0 +1,196 @@
+import { texts } from '../ui/texts.ts';
+import type { Curve, Gap, Point } from './curves.ts';
+import type { Estimate } from './measures.ts';
+import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
+import { PlotReach } from './plot-reach.tsx';
+import { type Axis, axisOf, placeOn } from './ticks.ts';
+
+const { sweep: words } = texts;
+
+/** Where a curve has fewer places, the errors are whiskers. */
+const leastBand = 12;
+
+/** Failed jobs are named where they are few. */
+const maxNamed = 4;
+
+export interface PlotProps {
+  readonly curves: readonly Curve[];
+  readonly gaps: readonly Gap[];
+  readonly xTitle: AxisTitle;
+  readonly yTitle: AxisTitle;
+  /** Values are shares. */
+  readonly isShare: boolean;
+  /** The axis has numbers of jobs. */
+  readonly isNumbered: boolean;
+  readonly description: string;
+  readonly marked: string | undefined;
+  readonly mark: (jobId: string | undefined) => void;
+  readonly open: (jobId: string) => void;
+  /** What a point is, in words: its job, and where. */
+  readonly whereOf: (point: { readonly x: number; readonly job: Gap['job'] }) => string;
+}
+
+/** A value with its error. */
+export function formatEstimate({ value, error }: Estimate, isShare: boolean): string {
+  return isShare
+    ? `${(100 * value).toFixed(1)} ± ${(100 * error).toFixed(1)} %`
+    : `${value.toFixed(2)} ± ${error.toFixed(2)}`;
+}
+
+export function hasBand({ line }: Curve): boolean {
+  return line.length >= leastBand;
+}
+
+/** Values from 0 to the highest, shares in percent. */
+export function valueAxis(values: readonly number[], isShare: boolean): Axis {
+  const highest = Math.max(1e-9, ...values.slice(0, 1_000)) * 1;
+  const most = values.reduce((a, b) => Math.max(a, b), highest);
+  if (!isShare) return axisOf([0, most], 4);
+  const { ticks, greatest } = axisOf([0, most > 0.6 ? 100 : most * 100], 4);
+  return {
+    least: 0,
+    greatest: greatest / 100,
+    ticks: ticks.map(({ value, label }) => ({ value: value / 100, label: value === 0 ? '0' : `${label} %` })),
+  };
+}
+
+/** Curves over one variable. */
+export function CurvePlot(props: PlotProps) {
+  const { curves, gaps, xTitle, yTitle, isShare, isNumbered, description, marked, mark, open, whereOf } = props;
+  const points = curves.flatMap((curve) => curve.points);
+  const x = axisOf([...points, ...gaps].map((each) => each.x), 5, isNumbered ? 1 : 0);
+  const y = valueAxis(points.map(({ value, error }) => value + error), isShare);
+  const stops = [...new Map([...points, ...gaps].map((each) => [each.job.id, each])).values()].sort(
+    (a, b) => a.x - b.x || a.job.creation_order - b.job.creation_order,
+  );
+  const at = stops.findIndex(({ job }) => job.id === marked);
+  const guide = guideOf(props, stops[at], x, y);
+  const nearest = (left: number, top: number) => {
+    const distance = (stop: (typeof stops)[number]) => {
+      const own = points.filter(({ job }) => job.id === stop.job.id).map((each) => Math.abs(1 - placeOn(y, each.value) - top));
+      return Math.abs(placeOn(x, stop.x) - left) * 1_000 + Math.min(1, ...own);
+    };
+    const all = stops.map(distance);
+    return all.indexOf(Math.min(...all));
+  };
+  return (
+    <div class="sweep-plot">
+      <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }}>
+        <Gaps gaps={gaps} x={x} whereOf={whereOf} />
+        {curves.map((curve, at) => (
+          <Drawn key={at} curve={curve} series={at + 1} x={x} y={y} marked={marked} />
+        ))}
+      </PlotFrame>
+      <PlotReach
+        label={words.guide}
+        count={stops.length}
+        at={at}
+        text={guide === undefined ? words.unmarked : guide.lines.map(({ text }) => text).join(', ')}
+        mark={(to) => mark(stops[to]?.job.id)}
+        nearest={nearest}
+        open={(to) => stops[to] !== undefined && open(stops[to].job.id)}
+      />
+    </div>
+  );
+}
+
+function guideOf(props: PlotProps, stop: Point | Gap | undefined, x: Axis, y: Axis): Guide | undefined {
+  if (stop === undefined) return undefined;
+  const { curves, isShare, whereOf } = props;
+  const here = curves.flatMap(({ name, points }, at) => {
+    const point = points.find(({ job }) => job.id === stop.job.id);
+    return point === undefined ? [] : [{ point, text: `${shorten(name)}: ${formatEstimate(point, isShare)}`, look: `f${at + 1}` }];
+  });
+  const highest = Math.max(0, ...here.map(({ point }) => point.value));
+  const none = here.length > 0 ? [] : [{ text: words.statuses[stop.job.status] ?? stop.job.status }];
+  return {
+    x: placeOn(x, stop.x),
+    y: 1 - placeOn(y, highest),
+    lines: [{ text: whereOf(stop) }, ...here.map(({ text, look }) => ({ text, look })), ...none],
+  };
+}
+
+/** Bitstrings may be long: their ends. */
+export function shorten(name: string, max = 24): string {
+  return name.length <= max ? name : `${name.slice(0, max / 2 - 1)}…${name.slice(1 - max / 2)}`;
+}
+
+interface DrawnProps {
+  readonly curve: Curve;
+  readonly series: number;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly marked: string | undefined;
+}
+
+function Drawn({ curve, series, x, y, marked }: DrawnProps) {
+  const across = (value: number) => round(100 * placeOn(x, value));
+  const down = (value: number) => round(100 * (1 - placeOn(y, value)));
+  const { points, line } = curve;
+  const band = [
+    ...line.map((each) => `${across(each.x)},${down(each.value + each.error)}`),
+    ...line.toReversed().map((each) => `${across(each.x)},${down(Math.max(y.least, each.value - each.error))}`),
+  ];
+  const radius = points.length > 400 ? 1.5 : points.length > 120 ? 2.5 : 3.75;
+  return (
+    <g>
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">
+        {hasBand(curve) && <polygon class={`f${series} band`} points={band.join(' ')} />}
+        <polyline class={`k${series} line`} points={line.map((each) => `${across(each.x)},${down(each.value)}`).join(' ')} />
+      </svg>
+      {!hasBand(curve) &&
+        points.map(({ job, x: place, value, error }) => (
+          <line
+            key={job.id}
+            class={`k${series} whisker`}
+            {...{ x1: `${across(place)}%`, x2: `${across(place)}%` }}
+            {...{ y1: `${down(value + error)}%`, y2: `${down(Math.max(y.least, value - error))}%` }}
+          />
+        ))}
+      {points.map(({ job, x: place, value }) => (
+        <circle
+          key={job.id}
+          class={`f${series} halo`}
+          cx={`${across(place)}%`}
+          cy={`${down(value)}%`}
+          r={job.id === marked ? radius + 1.75 : radius}
+        />
+      ))}
+    </g>
+  );
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** A failed job is a red line over the whole height, one that is not done a ring on the axis. */
+function Gaps({ gaps, x, whereOf }: { readonly gaps: readonly Gap[]; readonly x: Axis; readonly whereOf: PlotProps['whereOf'] }) {
+  const failed = gaps.filter(({ job }) => job.status === 'ERROR');
+  return (
+    <>
+      {gaps.map((gap) => {
+        const place = percent(placeOn(x, gap.x));
+        const title = <title>{`${whereOf(gap)}: ${words.statuses[gap.job.status] ?? gap.job.status}`}</title>;
+        if (gap.job.status !== 'ERROR') {
+          return (
+            <circle key={gap.job.id} class="waits" cx={place} cy="100%" r="3">
+              {title}
+            </circle>
+          );
+        }
+        return (
+          <line key={gap.job.id} class="failed-line" x1={place} x2={place} y1="0" y2="100%">
+            {title}
+          </line>
+        );
+      })}
+      {failed.length <= maxNamed &&
+        failed.map(({ job, x: at }) => (
+          <text key={job.id} class="failed-text middle" x={percent(placeOn(x, at))} y="-6">
+            {words.jobFailed(job.creation_order + 1)}
+          </text>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+/** What is read from the counts of one job, each with the standard error of its shots. */
+
+import { type Count, totalOf } from '../parts/counter.ts';
+
+export interface Estimate {
+  readonly value: number;
+  /** One standard error. */
+  readonly error: number;
+}
+
+type Counts = readonly Count[];
+
+/** The share of shots that gave one of these bitstrings. */
+export function shareOf(counts: Counts, bits: readonly string[]): Estimate {
+  const chosen = counts.reduce((sum, each) => (bits.includes(each.bits) ? sum + each.count : sum), 0);
+  return share(chosen, totalOf(counts));
+}
+
+/** By the binomial distribution. */
+function share(count: number, total: number): Estimate {
+  if (total === 0) return { value: 0, error: 0 };
+  const value = count / total;
+  return { value, error: Math.sqrt((value * (1 - value)) / total) };
+}
+
+/** How many bits all bitstrings have; undefined where they differ, or are no bits. */
+export function lengthOf(counts: Counts): number | undefined {
+  const length = counts[0]?.bits.length;
+  return counts.every(({ bits }) => bits.length === length && /^[01]+$/.test(bits)) ? length : undefined;
+}
+
+function onesOf(bits: string): number {
+  return bits.replaceAll('0', '').length;
+}
+
+/** The mean number of 1s in a bitstring; undefined where they are no bits. The error is that of the sample. */
+export function meanOnes(counts: Counts): Estimate | undefined {
+  const total = totalOf(counts);
+  if (total === 0 || lengthOf(counts) === undefined) return undefined;
+  const value = counts.reduce((sum, { bits, count }) => sum + onesOf(bits) * count, 0) / total;
+  const squares = counts.reduce((sum, { bits, count }) => sum + (onesOf(bits) - value) ** 2 * count, 0);
+  return { value, error: total > 1 ? Math.sqrt(squares / (total - 1) / total) : 0 };
+}
+
+/** How often each atom was excited, in the order of the bits; undefined where they are no bits. */
+export function excitations(counts: Counts): readonly Estimate[] | undefined {
+  const length = lengthOf(counts);
+  const total = totalOf(counts);
+  if (length === undefined || total === 0) return undefined;
+  const sums = new Array<number>(length).fill(0);
+  for (const { bits, count } of counts) {
+    for (let at = bits.indexOf('1'); at >= 0; at = bits.indexOf('1', at + 1)) sums[at]! += count;
+  }
+  return sums.map((sum) => share(sum, total));
+}
+
+/** How many curves a figure has at most. */
+export const maxCurves = 5;
+
+/** An outcome belongs in a figure if some job has at least this share of it. */
+const leastPeak = 0.1;
+
+/** Bitstrings by the highest share that a job has of them, highest first; of one peak, in their order. */
+export function peaksOf(all: Iterable<Counts>): readonly { readonly bits: string; readonly peak: number }[] {
+  const peaks = new Map<string, number>();
+  for (const counts of all) {
+    const total = totalOf(counts);
+    if (total === 0) continue;
+    for (const { bits, count } of counts) peaks.set(bits, Math.max(peaks.get(bits) ?? 0, count / total));
+  }
+  const found = Array.from(peaks, ([bits, peak]) => ({ bits, peak }));
+  return found.sort((a, b) => b.peak - a.peak || (a.bits < b.bits ? -1 : 1));
+}
+
+/**
+ * The outcomes that a figure begins with, each a sum of bitstrings: those that are frequent in some
+ * job. All bitstrings with one number of 1s are a sum where they are alike, as behind a blockade.
+ */
+export function firstOutcomes(peaks: ReturnType<typeof peaksOf>): readonly (readonly string[])[] {
+  const frequent = peaks.slice(0, 32).filter(({ peak }) => peak >= leastPeak);
+  const groups: string[][] = [];
+  for (const { bits, peak } of frequent) {
+    if (groups.flat().includes(bits)) continue;
+    const alike = frequent.filter(
+      (each) => each.bits.length === bits.length && onesOf(each.bits) === onesOf(bits) && each.peak >= peak * 0.7,
+    );
+    const isWhole = /^[01]+$/.test(bits) && alike.length > 1 && alike.length === choose(bits.length, onesOf(bits));
+    groups.push(isWhole ? alike.map((each) => each.bits).sort().reverse() : [bits]);
+  }
+  const rarest = peaks[0] === undefined ? [] : [[peaks[0].bits]];
+  return (groups.length === 0 ? rarest : groups).slice(0, 3);
+}
+
+function choose(from: number, chosen: number): number {
+  let result = 1;
+  for (let at = 1; at <= chosen; at++) result = (result * (from - chosen + at)) / at;
+  return result;
+}
+
+/** The bitstrings that a person typed: `100 + 010`. Undefined where one of them is no bitstring. */
+export function readOutcome(text: string): readonly string[] | undefined {
+  const parts = [...new Set(text.split(/[\s+,]+/).filter(Boolean))];
+  return parts.length > 0 && parts.every((each) => /^[01]{1,200}$/.test(each)) ? parts : undefined;
+}

@@ -1,0 +1,58 @@
+/** All results of a batch as files. */
+
+import type { Count } from '../parts/counter.ts';
+import { readVariables } from './variables.ts';
+
+interface TakenJob {
+  readonly id: string;
+  readonly creation_order: number;
+  readonly status: string;
+  readonly runs: number | null;
+  readonly variables: Readonly<Record<string, unknown>> | null;
+}
+
+type CountsOf = ReadonlyMap<string, readonly Count[]>;
+
+/** An array of jobs in their order, each with its counts; null where it has none. */
+export function jsonOfJobs(jobs: readonly TakenJob[], counts: CountsOf): string {
+  const all = jobs.map(({ id, creation_order, variables, runs, status }) => {
+    const own = counts.get(id);
+    return {
+      job_id: id,
+      number: creation_order + 1,
+      variables,
+      runs,
+      status,
+      counts: own === undefined ? null : Object.fromEntries(own.map(({ bits, count }) => [bits, count])),
+    };
+  });
+  return JSON.stringify(all, null, 1);
+}
+
+/**
+ * A row for each job and outcome, and one for a job without counts, as RFC 4180 has it. Variables
+ * are columns. Numbers are written so that the same number is read again.
+ */
+export function csvOfJobs(jobs: readonly TakenJob[], counts: CountsOf): string {
+  const { differing, constant } = readVariables(jobs.map((job) => ({ ...job, runs: null })));
+  const variables = [...differing, ...constant];
+  const head = ['job_id', 'number', 'status', 'runs', ...variables.map(({ name }) => name), 'bitstring', 'count'];
+  const rows = jobs.flatMap((job) => {
+    const own = counts.get(job.id) ?? [];
+    const values = variables.map(({ values }) => values.get(job.id));
+    const start = [job.id, job.creation_order + 1, job.status, job.runs ?? undefined, ...values];
+    if (own.length === 0) return [[...start, undefined, undefined]];
+    return own.map(({ bits, count }) => [...start, bits, count]);
+  });
+  return [head, ...rows, []].map((row) => row.map(cellOf).join(',')).join('\r\n');
+}
+
+/**
+ * Texts are quoted. Spreadsheets would take a text that begins with one of these for a formula: an
+ * apostrophe before it makes it a text.
+ */
+function cellOf(value: string | number | undefined): string {
+  if (typeof value !== 'string') return value === undefined ? '' : String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
