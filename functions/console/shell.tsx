@@ -18,6 +18,7 @@ import { statusWord } from './ui/status-looks.ts';
 import { texts } from './ui/texts.ts';
 import { BatchView } from './views/batch-view.tsx';
 import { BatchesView } from './views/batches-view.tsx';
+import { CompareView } from './views/compare-view.tsx';
 import { DevicesView } from './views/devices-view.tsx';
 import { JobView } from './views/job-view.tsx';
 import { NewBatchView } from './views/new-batch-view.tsx';
@@ -40,6 +41,7 @@ const views: Readonly<Record<string, ViewRules>> = {
   batches: { View: BatchesView, title: texts.views.batches, icon: 'batches' },
   batch: { View: BatchView, within: 'batches' },
   job: { View: JobView, within: 'batches' },
+  compare: { View: CompareView, within: 'batches' },
   new: { View: NewBatchView, title: texts.views.newBatch },
   projects: { View: ProjectsView, title: texts.views.projects, icon: 'projects' },
   devices: { View: DevicesView, title: texts.views.devices, icon: 'devices' },

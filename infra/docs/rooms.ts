@@ -52,6 +52,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ['preact'],
   },
   [`${page}/parts`]: { holds: 'Results, usage and limits, as several views show them', packages: ['preact'] },
+  [`${page}/sweep`]: {
+    holds: 'What a batch of many jobs measured over what it varied: figures, tables, files',
+    packages: ['preact'],
+  },
   [`${page}/views`]: { holds: 'A view for each address, and what only that view knows', packages: ['preact'] },
   [page]: {
     holds: 'The console: what runs in browsers, and calls the public API only. Here: the frame around its views',

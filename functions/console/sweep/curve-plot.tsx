@@ -1,3 +1,4 @@
+import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import type { Curve, Gap, Point } from './curves.ts';
 import type { Estimate } from './measures.ts';
@@ -43,8 +44,7 @@ export function hasBand({ line }: Curve): boolean {
 
 /** Values from 0 to the highest, shares in percent. */
 export function valueAxis(values: readonly number[], isShare: boolean): Axis {
-  const highest = Math.max(1e-9, ...values.slice(0, 1_000)) * 1;
-  const most = values.reduce((a, b) => Math.max(a, b), highest);
+  const most = values.reduce((a, b) => Math.max(a, b), 1e-9);
   if (!isShare) return axisOf([0, most], 4);
   const { ticks, greatest } = axisOf([0, most > 0.6 ? 100 : most * 100], 4);
   return {
@@ -58,8 +58,15 @@ export function valueAxis(values: readonly number[], isShare: boolean): Axis {
 export function CurvePlot(props: PlotProps) {
   const { curves, gaps, xTitle, yTitle, isShare, isNumbered, description, marked, mark, open, whereOf } = props;
   const points = curves.flatMap((curve) => curve.points);
-  const x = axisOf([...points, ...gaps].map((each) => each.x), 5, isNumbered ? 1 : 0);
-  const y = valueAxis(points.map(({ value, error }) => value + error), isShare);
+  const x = axisOf(
+    [...points, ...gaps].map((each) => each.x),
+    5,
+    isNumbered ? 1 : 0,
+  );
+  const y = valueAxis(
+    points.map(({ value, error }) => value + error),
+    isShare,
+  );
   const stops = [...new Map([...points, ...gaps].map((each) => [each.job.id, each])).values()].sort(
     (a, b) => a.x - b.x || a.job.creation_order - b.job.creation_order,
   );
@@ -67,7 +74,9 @@ export function CurvePlot(props: PlotProps) {
   const guide = guideOf(props, stops[at], x, y);
   const nearest = (left: number, top: number) => {
     const distance = (stop: (typeof stops)[number]) => {
-      const own = points.filter(({ job }) => job.id === stop.job.id).map((each) => Math.abs(1 - placeOn(y, each.value) - top));
+      const own = points
+        .filter(({ job }) => job.id === stop.job.id)
+        .map((each) => Math.abs(1 - placeOn(y, each.value) - top));
       return Math.abs(placeOn(x, stop.x) - left) * 1_000 + Math.min(1, ...own);
     };
     const all = stops.map(distance);
@@ -99,10 +108,12 @@ function guideOf(props: PlotProps, stop: Point | Gap | undefined, x: Axis, y: Ax
   const { curves, isShare, whereOf } = props;
   const here = curves.flatMap(({ name, points }, at) => {
     const point = points.find(({ job }) => job.id === stop.job.id);
-    return point === undefined ? [] : [{ point, text: `${shorten(name)}: ${formatEstimate(point, isShare)}`, look: `f${at + 1}` }];
+    return point === undefined
+      ? []
+      : [{ point, text: `${shorten(name)}: ${formatEstimate(point, isShare)}`, look: `f${at + 1}` }];
   });
   const highest = Math.max(0, ...here.map(({ point }) => point.value));
-  const none = here.length > 0 ? [] : [{ text: words.statuses[stop.job.status] ?? stop.job.status }];
+  const none = here.length > 0 ? [] : [{ text: statusWord(stop.job.status) }];
   return {
     x: placeOn(x, stop.x),
     y: 1 - placeOn(y, highest),
@@ -134,9 +145,12 @@ function Drawn({ curve, series, x, y, marked }: DrawnProps) {
   const radius = points.length > 400 ? 1.5 : points.length > 120 ? 2.5 : 3.75;
   return (
     <g>
-      <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" aria-hidden="true">
         {hasBand(curve) && <polygon class={`f${series} band`} points={band.join(' ')} />}
-        <polyline class={`k${series} line`} points={line.map((each) => `${across(each.x)},${down(each.value)}`).join(' ')} />
+        <polyline
+          class={`k${series} line`}
+          points={line.map((each) => `${across(each.x)},${down(each.value)}`).join(' ')}
+        />
       </svg>
       {!hasBand(curve) &&
         points.map(({ job, x: place, value, error }) => (
@@ -165,13 +179,21 @@ function round(value: number): number {
 }
 
 /** A failed job is a red line over the whole height, one that is not done a ring on the axis. */
-function Gaps({ gaps, x, whereOf }: { readonly gaps: readonly Gap[]; readonly x: Axis; readonly whereOf: PlotProps['whereOf'] }) {
+function Gaps({
+  gaps,
+  x,
+  whereOf,
+}: {
+  readonly gaps: readonly Gap[];
+  readonly x: Axis;
+  readonly whereOf: PlotProps['whereOf'];
+}) {
   const failed = gaps.filter(({ job }) => job.status === 'ERROR');
   return (
     <>
       {gaps.map((gap) => {
         const place = percent(placeOn(x, gap.x));
-        const title = <title>{`${whereOf(gap)}: ${words.statuses[gap.job.status] ?? gap.job.status}`}</title>;
+        const title = <title>{`${whereOf(gap)}: ${statusWord(gap.job.status)}`}</title>;
         if (gap.job.status !== 'ERROR') {
           return (
             <circle key={gap.job.id} class="waits" cx={place} cy="100%" r="3">

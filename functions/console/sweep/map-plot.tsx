@@ -1,6 +1,7 @@
+import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
-import { type Field, type PlottedJob, sidesOf } from './curves.ts';
 import { formatEstimate } from './curve-plot.tsx';
+import { type Field, type PlottedJob, sidesOf } from './curves.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
 import { PlotReach } from './plot-reach.tsx';
 import { type Axis, axisOf, placeOn } from './ticks.ts';
@@ -38,14 +39,30 @@ export interface MapProps {
 
 /** A map over two axes: the fuller a field's color, the higher its value. */
 export function MapPlot(props: MapProps) {
-  const { fields, empty, rows, isShare, description, marked, mark, open, whereOf, xTitle, yTitle } = props;
+  const { fields, empty, rows, isShare, description, marked, mark, open, xTitle, yTitle } = props;
   const all: readonly (EmptyField & Partial<Field>)[] = [...fields, ...empty].sort(
     (a, b) => (rows === undefined ? a.y - b.y : b.y - a.y) || a.x - b.x,
   );
   const across = sidesOf(all.map((each) => each.x));
   const up = sidesOf(all.map((each) => each.y));
-  const x = within(axisOf(all.map((each) => each.x), 5, props.isNumbered ? 1 : 0), across);
-  const y = rows === undefined ? within(axisOf(all.map((each) => each.y), 4), up) : rowAxis(rows);
+  const x = within(
+    axisOf(
+      all.map((each) => each.x),
+      5,
+      props.isNumbered ? 1 : 0,
+    ),
+    across,
+  );
+  const y =
+    rows === undefined
+      ? within(
+          axisOf(
+            all.map((each) => each.y),
+            4,
+          ),
+          up,
+        )
+      : rowAxis(rows);
   const highest = fields.reduce((most, { value }) => Math.max(most, value), 0);
   const most = isShare ? axisOf([0, highest * 100], 4).greatest / 100 : axisOf([0, highest], 4).greatest;
   const at = all.findIndex(({ job, y: row }) => job.id === marked?.job && (rows === undefined || row === marked.row));
@@ -55,19 +72,18 @@ export function MapPlot(props: MapProps) {
     const distances = all.map((each) => Math.hypot(placeOn(x, each.x) - left, 1 - placeOn(y, each.y) - top));
     return distances.indexOf(Math.min(...distances));
   };
-  const beside = (from: number, step: 1 | -1) => {
-    const start = all[from] ?? all[0]!;
-    const isUp = (each: EmptyField) => (placeOn(y, each.y) - placeOn(y, start.y)) * step > 1e-9;
-    const others = all.flatMap((each, index) => (isUp(each) ? [{ each, index }] : []));
-    const far = ({ each }: (typeof others)[number]) =>
-      Math.abs(placeOn(y, each.y) - placeOn(y, start.y)) * 1_000 + Math.abs(placeOn(x, each.x) - placeOn(x, start.x));
-    return others.toSorted((a, b) => far(a) - far(b))[0]?.index ?? from;
-  };
   return (
     <div class="sweep-plot">
       <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }}>
         {all.map((each) => (
-          <FieldRect key={`${each.job.id} ${each.y}`} field={each} sides={[across, up]} axes={[x, y]} most={most} isMarked={each === all[at]} />
+          <FieldRect
+            key={`${each.job.id} ${each.y}`}
+            field={each}
+            sides={[across, up]}
+            axes={[x, y]}
+            most={most}
+            isMarked={each === all[at]}
+          />
         ))}
         <Scale most={most} isShare={isShare} />
       </PlotFrame>
@@ -78,19 +94,36 @@ export function MapPlot(props: MapProps) {
         text={guide === undefined ? words.unmarked : guide.lines.map(({ text }) => text).join(', ')}
         mark={go}
         nearest={nearest}
-        beside={beside}
+        beside={(from, step) => rowBeside(all, y, from, step)}
         open={(to) => all[to] !== undefined && open(all[to].job.id)}
       />
     </div>
   );
+}
 
-  function guideOf({ valueName }: MapProps, field: (EmptyField & Partial<Field>) | undefined, x: Axis, y: Axis): Guide | undefined {
-    if (field === undefined) return undefined;
-    const { value, error = 0, job } = field;
-    const name = rows === undefined ? valueName : (rows[field.y] ?? '');
-    const text = value === undefined ? (words.statuses[job.status] ?? job.status) : `${name}: ${formatEstimate({ value, error }, isShare)}`;
-    return { x: placeOn(x, field.x), y: 1 - placeOn(y, field.y), lines: [{ text: whereOf(field) }, { text }] };
-  }
+function guideOf(
+  props: MapProps,
+  field: (EmptyField & Partial<Field>) | undefined,
+  x: Axis,
+  y: Axis,
+): Guide | undefined {
+  if (field === undefined) return undefined;
+  const { valueName, rows, isShare, whereOf } = props;
+  const { value, error = 0, job } = field;
+  const name = rows === undefined ? valueName : (rows[field.y] ?? '');
+  const text = value === undefined ? statusWord(job.status) : `${name}: ${formatEstimate({ value, error }, isShare)}`;
+  return { x: placeOn(x, field.x), y: 1 - placeOn(y, field.y), lines: [{ text: whereOf(field) }, { text }] };
+}
+
+/** The nearest field in the next row above or below. */
+function rowBeside(all: readonly EmptyField[], y: Axis, from: number, step: 1 | -1): number {
+  const start = all[from] ?? all[0]!;
+  const far = (each: EmptyField) => (placeOn(y, each.y) - placeOn(y, start.y)) * step;
+  const beyond = all.filter((each) => far(each) > 1e-9);
+  const row = beyond.reduce((least, each) => Math.min(least, far(each)), Number.POSITIVE_INFINITY);
+  const inRow = beyond.filter((each) => far(each) === row);
+  const best = inRow.toSorted((a, b) => Math.abs(a.x - start.x) - Math.abs(b.x - start.x))[0];
+  return best === undefined ? from : all.indexOf(best);
 }
 
 type Sides = ReturnType<typeof sidesOf>;
@@ -106,7 +139,9 @@ function within({ ticks }: Axis, sides: Sides): Axis {
 /** Rows from above, each with its name where there is room. */
 function rowAxis(rows: readonly string[]): Axis {
   const step = Math.ceil(rows.length / 16);
-  const ticks = rows.flatMap((label, value) => (value % step === 0 ? [{ value, label: label.length > 6 ? `${label.slice(0, 5)}…` : label }] : []));
+  const ticks = rows.flatMap((label, value) =>
+    value % step === 0 ? [{ value, label: label.length > 6 ? `${label.slice(0, 5)}…` : label }] : [],
+  );
   return { least: rows.length - 0.5, greatest: -0.5, ticks };
 }
 
@@ -130,7 +165,9 @@ function FieldRect({ field, sides: [across, up], axes: [x, y], most, isMarked }:
       width={percent(right - left)}
       y={percent(top)}
       height={percent(Math.max(...rows) - top)}
-      fill-opacity={field.value === undefined ? undefined : palest + (1 - palest) * Math.min(1, field.value / (most || 1))}
+      fill-opacity={
+        field.value === undefined ? undefined : palest + (1 - palest) * Math.min(1, field.value / (most || 1))
+      }
     />
   );
 }
@@ -139,7 +176,7 @@ function FieldRect({ field, sides: [across, up], axes: [x, y], most, isMarked }:
 function Scale({ most, isShare }: { readonly most: number; readonly isShare: boolean }) {
   const width = 18;
   return (
-    <svg class="scale" x="100%" y="0">
+    <svg class="ramp" x="100%" y="0" aria-hidden="true">
       <text class="end" x={-ramp.length * width - 44} y="-12">
         0
       </text>

@@ -61,7 +61,9 @@ export const maxCurves = 5;
 const leastPeak = 0.1;
 
 /** Bitstrings by the highest share that a job has of them, highest first; of one peak, in their order. */
-export function peaksOf(all: Iterable<Counts>): readonly { readonly bits: string; readonly peak: number }[] {
+export type Peaks = readonly { readonly bits: string; readonly peak: number }[];
+
+export function peaksOf(all: Iterable<Counts>): Peaks {
   const peaks = new Map<string, number>();
   for (const counts of all) {
     const total = totalOf(counts);
@@ -76,7 +78,7 @@ export function peaksOf(all: Iterable<Counts>): readonly { readonly bits: string
  * The outcomes that a figure begins with, each a sum of bitstrings: those that are frequent in some
  * job. All bitstrings with one number of 1s are a sum where they are alike, as behind a blockade.
  */
-export function firstOutcomes(peaks: ReturnType<typeof peaksOf>): readonly (readonly string[])[] {
+export function firstOutcomes(peaks: Peaks): readonly (readonly string[])[] {
   const frequent = peaks.slice(0, 32).filter(({ peak }) => peak >= leastPeak);
   const groups: string[][] = [];
   for (const { bits, peak } of frequent) {
@@ -85,7 +87,14 @@ export function firstOutcomes(peaks: ReturnType<typeof peaksOf>): readonly (read
       (each) => each.bits.length === bits.length && onesOf(each.bits) === onesOf(bits) && each.peak >= peak * 0.7,
     );
     const isWhole = /^[01]+$/.test(bits) && alike.length > 1 && alike.length === choose(bits.length, onesOf(bits));
-    groups.push(isWhole ? alike.map((each) => each.bits).sort().reverse() : [bits]);
+    groups.push(
+      isWhole
+        ? alike
+            .map((each) => each.bits)
+            .sort()
+            .reverse()
+        : [bits],
+    );
   }
   const rarest = peaks[0] === undefined ? [] : [[peaks[0].bits]];
   return (groups.length === 0 ? rarest : groups).slice(0, 3);

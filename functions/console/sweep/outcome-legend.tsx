@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { onSubmit } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { texts } from '../ui/texts.ts';
 import { shorten } from './curve-plot.tsx';
 import { maxCurves, readOutcome } from './measures.ts';
@@ -48,7 +49,7 @@ export function OutcomeLegend({ outcomes, offered, isSingle, change }: Props) {
                 aria-label={`${words.remove} ${name}`}
                 onClick={() => change(outcomes.filter((_, other) => other !== at))}
               >
-                ×
+                <Icon name="cross" />
               </button>
             )}
           </li>
@@ -60,6 +61,7 @@ export function OutcomeLegend({ outcomes, offered, isSingle, change }: Props) {
             <AddOutcome offered={offered} add={add} close={() => setOpen(false)} />
           ) : (
             <button type="button" class="quiet tiny" onClick={() => setOpen(true)}>
+              <Icon name="plus" />
               {isSingle ? words.other : words.add}
             </button>
           )}
@@ -113,13 +115,7 @@ function AddOutcome({ offered, add, close }: AddProps) {
         aria-invalid={isWrong ? 'true' : undefined}
         placeholder={words.bitstringHint}
         ref={(input) => input?.focus()}
-        onInput={({ currentTarget }) => {
-          setWrong(false);
-          // One that was chosen from the list is complete.
-          if (offered.includes(currentTarget.value) && offered.every((each) => each.length === offered[0]!.length)) {
-            add(currentTarget.value);
-          }
-        }}
+        onInput={() => setWrong(false)}
       />
       <datalist id="sweep-outcomes">
         {offered.map((bits) => (

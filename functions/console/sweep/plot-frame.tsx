@@ -57,7 +57,7 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, height = 3
       })}
       {x.ticks.map(({ value, label }, at) => (
         <g key={value} class={isTight && at % 2 === 1 ? 'minor' : undefined}>
-          <svg x={percent(placeOn(x, value))} y="100%">
+          <svg x={percent(placeOn(x, value))} y="100%" aria-hidden="true">
             <line class="axis" y2="4" />
             <text class="middle" y="20">
               {label}
@@ -83,7 +83,7 @@ function Title({ symbol, unit, isVariable }: AxisTitle) {
   return (
     <>
       <tspan class={isVariable ? 'variable' : undefined}>{symbol}</tspan>
-      {unit !== undefined && ` (${unit})`}
+      {unit !== undefined && `\u00a0(${unit})`}
     </>
   );
 }
@@ -94,7 +94,7 @@ function Tip({ guide: { x, y, lines } }: { readonly guide: Guide }) {
   const height = lines.length * 17 + 10;
   const left = x > 0.55 ? -width - 12 : 12;
   return (
-    <svg class="tip" x={percent(x)} y={percent(Math.min(0.7, Math.max(0.02, y - 0.15)))}>
+    <svg class="tip" x={percent(x)} y={percent(Math.min(0.7, Math.max(0.02, y - 0.15)))} aria-hidden="true">
       <rect class="box" x={left} width={width} height={height} rx="5" />
       {lines.map(({ text, look }, at) => (
         <g key={at}>

@@ -21,7 +21,11 @@ interface Props {
  * what is there. Enter or a click opens it.
  */
 export function PlotReach({ label, count, at, text, mark, nearest, beside, open }: Props) {
-  const placeOf = ({ currentTarget, clientX, clientY }: Pick<TargetedPointerEvent<HTMLElement>, 'currentTarget' | 'clientX' | 'clientY'>) => {
+  const placeOf = ({
+    currentTarget,
+    clientX,
+    clientY,
+  }: Pick<TargetedPointerEvent<HTMLElement>, 'currentTarget' | 'clientX' | 'clientY'>) => {
     const { left, top, width, height } = currentTarget.getBoundingClientRect();
     return nearest((clientX - left) / width, (clientY - top) / height);
   };

@@ -22,7 +22,16 @@ const lineHeight = 19;
 
 /** What may differ from element to element, and how it is called in CSS. */
 const properties = [
-  ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'stroke-linejoin', 'opacity'],
+  ...[
+    'fill',
+    'fill-opacity',
+    'stroke',
+    'stroke-width',
+    'stroke-opacity',
+    'stroke-dasharray',
+    'stroke-linejoin',
+    'opacity',
+  ],
   ...['vector-effect', 'font-family', 'font-size', 'font-style', 'font-weight', 'text-anchor'],
 ];
 
@@ -37,7 +46,7 @@ export function svgOf({ drawing, title, legend, caption }: Picture): string {
     text('title', {}, title),
     text('desc', {}, caption),
     element('rect', { class: 'paper', width, height: total }),
-    text('text', { class: 'first', x: 20, y: 26 }, title),
+    text('text', { class: 'heading', x: 20, y: 26 }, title),
     ...legend.flatMap(({ name, look }, at) => [
       element('circle', { class: look, cx: 25, cy: 44 + at * lineHeight, r: 4.5 }),
       text('text', { class: 'bits', x: 36, y: 48 + at * lineHeight }, name),
@@ -76,13 +85,20 @@ function resolveStyles(root: SVGSVGElement) {
   root.removeAttribute('class');
 }
 
-function element(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+function element<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string | number>>,
+): SVGElementTagNameMap[Name] {
   const made = document.createElementNS(svgName, name);
   for (const [each, value] of Object.entries(attributes)) made.setAttribute(each, String(value));
   return made;
 }
 
-function text(name: string, attributes: Readonly<Record<string, string | number>>, content: string): SVGElement {
+function text(
+  name: 'text' | 'title' | 'desc',
+  attributes: Readonly<Record<string, string | number>>,
+  content: string,
+): SVGElement {
   const made = element(name, attributes);
   made.textContent = content;
   return made;

@@ -3,6 +3,7 @@
 import type { Job } from '../../schemas/job.ts';
 import { type Api, CallFailed } from '../client/public-api.ts';
 import { type Count, readCounter } from '../parts/counter.ts';
+import type { SweepSource } from './figure-data.ts';
 
 /** More jobs than these are not read: the first by their order are. */
 export const maxJobs = 1_000;
@@ -24,6 +25,11 @@ export interface Sweep {
   readonly others: ReadonlySet<string>;
   /** All results that there are have been read. */
   readonly isWhole: boolean;
+}
+
+/** A sweep as figures have it. */
+export function sourceOf(name: string, link: string, { jobs, total, counts, others }: Sweep): SweepSource {
+  return { name, link, jobs, total, counts, others: others.size };
 }
 
 export const noSweep: Sweep = { jobs: [], total: 0, counts: new Map(), others: new Set(), isWhole: false };

@@ -9,7 +9,9 @@ const membersOfUnits = {
   rad: ['phase', 'post_phase_shift', 'phi'],
 } as const;
 
-const unitOf = new Map(Object.entries(membersOfUnits).flatMap(([unit, names]) => names.map((name) => [name as string, unit])));
+const unitOf = new Map(
+  Object.entries(membersOfUnits).flatMap(([unit, names]) => names.map((name) => [name as string, unit])),
+);
 
 /** What of a waveform has the unit of the waveform. */
 const levels = ['value', 'start', 'stop', 'values'];

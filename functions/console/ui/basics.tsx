@@ -258,9 +258,9 @@ export function Long({ text, max = 300 }: { readonly text: string; readonly max?
   );
 }
 
-/** Offers a text or a blob as a file. */
-export function download(name: string, type: string, text: BlobPart): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Offers a text, or what is a file already, as a file. */
+export function download(name: string, type: string, content: string | Blob): void {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   const link = Object.assign(document.createElement('a'), { href: address, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);

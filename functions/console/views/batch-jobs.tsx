@@ -1,74 +1,150 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ReadBatch } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
-import { jobStatusNames } from '../../statuses.ts';
+import { isFinalJob, jobStatusNames } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
-import { go, linkTo, useListAddress } from '../ui/address.ts';
-import { Empty, Id, Shown, Time } from '../ui/basics.tsx';
+import { figureParameters } from '../sweep/figure-address.ts';
+import { jobColumns } from '../sweep/job-columns.tsx';
+import { pageOfJobs } from '../sweep/job-page.ts';
+import type { Peaks } from '../sweep/measures.ts';
+import type { Swept } from '../sweep/use-sweep.ts';
+import { go, linkTo, useAddress, useListAddress } from '../ui/address.ts';
+import { Empty, Shown } from '../ui/basics.tsx';
 import { type Act, ChoiceTable } from '../ui/choice-table.tsx';
 import { Facets } from '../ui/facets.tsx';
-import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Pager } from '../ui/pager.tsx';
-import { Status } from '../ui/status.tsx';
-import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { jobs: words } = texts;
 
-/** What is shown of a job besides its id. */
-export const jobColumns: readonly Column<Job>[] = [
-  [words.columns.creation_order, (job) => formatCount(job.creation_order), 'number', 'creation_order'],
-  [words.columns.status, ({ status }) => <Status status={status} />, undefined, 'status'],
-  [words.columns.runs, ({ runs }) => (runs === null ? texts.common.none : formatCount(runs)), 'number', 'runs'],
-  [words.columns.start_timestamp, (job) => <Time time={job.start_timestamp} />, undefined, 'start_timestamp'],
-  [words.columns.end_timestamp, (job) => <Time time={job.end_timestamp} />, undefined, 'end_timestamp'],
-  [words.columns.duration, durationOf, 'number'],
-  [words.columns.variables, (job) => <bdi>{shortVariables(job)}</bdi>, 'text'],
-  [words.columns.errors, ({ errors }) => <bdi>{errors?.join(' · ').slice(0, 200) || texts.common.none}</bdi>, 'text'],
-];
-
-const columns: readonly Column<Job>[] = [
-  [words.columns.id, ({ id }) => <Id id={id} link={linkTo(['job', id])} />],
-  ...jobColumns,
-];
-
-function durationOf({ start_timestamp: start, end_timestamp: end }: Job): string {
-  if (start === null || end === null) return texts.common.none;
-  return formatSeconds((Date.parse(end) - Date.parse(start)) / 1_000);
-}
-
-/** The beginning of them: the job's own view has all. */
-function shortVariables({ variables }: Job): string {
-  if (variables === null) return texts.common.none;
-  const shown = Object.entries(variables).slice(0, 4);
-  return shown.map(([name, value]) => `${name} = ${JSON.stringify(value)}`.slice(0, 60)).join(', ');
-}
+/** Rows of a page where the address names no other number. */
+const pageRows = 100;
 
 interface Props {
   readonly batch: ReadBatch;
   /** The latest ones: when they change, or all is erased, the page of jobs is read again. */
   readonly counts: ReadBatch['jobs_count_per_status'];
+  readonly swept: Swept;
+  readonly peaks: Peaks;
+  /** Whose share is a column. */
+  readonly outcome: readonly string[] | undefined;
+  readonly marked: string | undefined;
   /** Reads the batch again. */
   readonly reload: () => void;
 }
 
-/** The jobs of a batch. Filters, order and page are in the address, as the API has them. */
-export function BatchJobs({ batch: { id, user_id, rights, erased_at }, counts, reload }: Props) {
-  const { query, filters, isFiltered, link, sorting, pages } = useListAddress(['batch', id], {
-    by: 'creation_order',
-    direction: 'ASC',
-  });
-  const list = useCall<Job[]>('/api/v2/jobs', {
+/**
+ * The jobs of a batch. Filters, order and page are in the address, as the API has them. Where all
+ * jobs are here, they are sorted here: by their variables and counts, too.
+ */
+export function BatchJobs(props: Props) {
+  const { batch, counts, swept, peaks, outcome, marked, reload } = props;
+  const { sweep } = swept;
+  const { query: parameters } = useAddress();
+  const address = useListAddress(['batch', batch.id], { by: 'creation_order', direction: 'ASC' });
+  const filters = Object.keys(address.filters).filter((name) => !isOfFigure(name));
+  const isHere =
+    sweep.jobs.length > 0 && sweep.jobs.length >= sweep.total && filters.every((name) => name === 'status');
+  const limit = Number(parameters.get('limit')) || pageRows;
+  const offset = Math.max(0, Number(parameters.get('offset')) || 0);
+  const isUnknown = sweep.total === 0 && swept.isLoading;
+  const asked = Object.fromEntries(Object.entries(address.query).filter(([name]) => !isOfFigure(name)));
+  const list = useCall<Job[]>(isHere || isUnknown ? null : '/api/v2/jobs', {
     // Without its owner, the list would have own jobs only.
-    query: { ...query, batch_id: id, user_id },
+    query: { ...asked, limit, batch_id: batch.id, user_id: batch.user_id },
     keepsAnswer: true,
   });
-  const seen = JSON.stringify([counts, erased_at]);
+  const seen = JSON.stringify([counts, batch.erased_at]);
   useEffect(() => {
     if (list.answer !== undefined) list.reload();
   }, [seen]);
+  const known = isHere ? sweep.jobs : (list.answer?.data ?? []);
+  const { columns, sortValues } = useMemo(
+    () => jobColumns({ jobs: known, counts: sweep.counts, peaks, outcome, marked, isLinked: true }),
+    [known, sweep.counts, peaks, outcome?.join(), marked],
+  );
+  const { by, direction } = address.sorting;
+  const page = pageOfJobs(sweep.jobs, sortValues, {
+    status: parameters.getAll('status'),
+    by,
+    direction,
+    offset,
+    limit,
+  });
+  const jobs = isHere ? page.jobs : list.answer?.data;
+  const isFiltered = filters.length > 0;
+  const here = { answer: isUnknown ? undefined : { data: page.jobs, pagination: undefined, retryAfter: undefined } };
+  const shown =
+    isHere || isUnknown
+      ? { ...here, failure: swept.failure, isOld: false, isLoading: swept.isLoading, reload: swept.reload }
+      : list;
+  const pagination = isHere
+    ? { total: page.total, start: offset, end: offset + page.jobs.length }
+    : list.answer?.pagination;
+  return (
+    <>
+      <div class="section">
+        <h2>{words.title}</h2>
+        <Facets
+          label={words.columns.status}
+          counts={counts}
+          chosen={parameters.getAll('status')}
+          order={jobStatusNames}
+          linkOf={(status) => address.link({ status })}
+        />
+      </div>
+      {filters.some((name) => name !== 'status') && (
+        <p>
+          {words.filtered} <a href={linkTo(['batch', batch.id])}>{words.clear}</a>
+        </p>
+      )}
+      <Shown loaded={shown}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{isFiltered ? words.noMatch : words.none}</Empty>
+          ) : (
+            <ChoiceTable
+              kind="rows jobs"
+              nameOf={(job) => `${texts.sweep.job} ${job.creation_order + 1}`}
+              label={words.title}
+              words={words}
+              columns={
+                isHere
+                  ? columns
+                  : columns.map(([name, cell, look, by]) => [name, cell, look, isOfApi(by) ? by : undefined])
+              }
+              rows={rows}
+              sorting={address.sorting}
+              acts={actsOn(batch, jobs ?? [])}
+              reload={() => {
+                swept.reload();
+                if (!isHere) list.reload();
+                reload();
+              }}
+            />
+          )
+        }
+      </Shown>
+      {pagination !== undefined && pagination.total > limit && (
+        <Pager pagination={pagination} limit={limit} linkTo={address.pages.linkTo} />
+      )}
+    </>
+  );
+}
+
+function isOfFigure(name: string): boolean {
+  return (figureParameters as readonly string[]).includes(name);
+}
+
+/** The service sorts by it. */
+function isOfApi(by: string | undefined): boolean {
+  return by === 'creation_order' || by === 'status' || by === 'start_timestamp';
+}
+
+function actsOn({ id, rights }: ReadBatch, jobs: readonly Job[]): readonly Act<Job>[] {
+  const unfinished = new Set(jobs.filter((job) => !isFinalJob(job)).map((job) => job.id));
   const cancel: Act['run'] = async (api, ids) => {
-    const call = { method: 'PATCH', query: { id: ids } } as const;
+    const call = { method: 'PATCH', query: { id: ids.filter((each) => unfinished.has(each)) } } as const;
     return (await api.call<{ errors: Record<string, string> }>(`/api/v2/batches/${id}/cancel/jobs`, call)).data.errors;
   };
   const rebatch: Act['run'] = async (api, ids, { attempt }) => {
@@ -77,48 +153,12 @@ export function BatchJobs({ batch: { id, user_id, rights, erased_at }, counts, r
     go(linkTo(['batch', data.id]));
     return {};
   };
-  const acts: readonly Act[] = [
+  return [
     ...(rights.includes('repeat')
       ? [{ label: words.rebatch, question: texts.batch.questions.rebatch, run: rebatch }]
       : []),
-    ...(rights.includes('end') ? [{ label: words.cancel, isDanger: true, run: cancel }] : []),
+    ...(rights.includes('end')
+      ? [{ label: words.cancel, isDanger: true, fits: (job: Job) => !isFinalJob(job), run: cancel }]
+      : []),
   ];
-  return (
-    <>
-      <h2>{words.title}</h2>
-      <Facets
-        label={words.columns.status}
-        counts={counts}
-        chosen={filters.status ?? []}
-        order={jobStatusNames}
-        linkOf={(status) => link({ status })}
-      />
-      {isFiltered && (
-        <p>
-          {words.filtered} <a href={linkTo(['batch', id])}>{words.clear}</a>
-        </p>
-      )}
-      <Shown loaded={list}>
-        {(jobs) =>
-          jobs.length === 0 ? (
-            <Empty>{isFiltered ? words.noMatch : words.none}</Empty>
-          ) : (
-            <ChoiceTable
-              label={words.title}
-              words={words}
-              columns={columns}
-              rows={jobs}
-              sorting={sorting}
-              acts={acts}
-              reload={() => {
-                list.reload();
-                reload();
-              }}
-            />
-          )
-        }
-      </Shown>
-      <Pager pagination={list.answer?.pagination} {...pages} />
-    </>
-  );
 }

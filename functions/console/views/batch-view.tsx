@@ -1,35 +1,30 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
-import type { BatchDetails, ReadBatch } from '../../schemas/batch.ts';
-import type { EstimatedStart } from '../../schemas/estimate.ts';
-import type { WebhookAttempt } from '../../schemas/webhook.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ReadBatch } from '../../schemas/batch.ts';
+import type { Job } from '../../schemas/job.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
-import { useCall, useSigned } from '../client/use-call.ts';
+import type { CallFailed } from '../client/public-api.ts';
+import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
-import { Owner, ProjectName } from '../parts/owner.tsx';
 import { useProjects } from '../parts/projects.ts';
+import { constantsOf } from '../sweep/caption.ts';
+import { useFigureAddress } from '../sweep/figure-address.ts';
+import { firstOutcomes, meanOnes, peaksOf } from '../sweep/measures.ts';
+import { programOf } from '../sweep/program.ts';
+import { SweepFigure } from '../sweep/sweep-figure.tsx';
+import { SweepRegister } from '../sweep/sweep-register.tsx';
+import { type Sweep, sourceOf } from '../sweep/sweep-source.ts';
+import { useSweep } from '../sweep/use-sweep.ts';
+import { readVariables } from '../sweep/variables.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
-import { Facts, Failure, Id, Long, Shown, Time } from '../ui/basics.tsx';
-import { formatCount } from '../ui/format.ts';
-import { Status } from '../ui/status.tsx';
+import { Failure, Shown } from '../ui/basics.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchActions } from './batch-actions.tsx';
-import { Tags } from './batch-columns.tsx';
+import { BatchFacts, type Progress, Waiting } from './batch-facts.tsx';
+import { BatchHead, BatchLine, titleOf } from './batch-head.tsx';
 import { BatchJobs } from './batch-jobs.tsx';
 import { BatchWebhook } from './batch-webhook.tsx';
 
 const { batch: words } = texts;
-
-/** What the status call answers. */
-interface Progress {
-  readonly status: ReadBatch['status'];
-  readonly jobs_count_per_status: ReadBatch['jobs_count_per_status'];
-  readonly queue_position: number | null;
-  readonly queue_reason: string | null;
-  readonly estimated_start: EstimatedStart | null;
-  readonly estimated_start_reason: keyof typeof words.noEstimate | null;
-  readonly webhook_attempt: WebhookAttempt | null;
-}
 
 /** Seconds between two looks where the service asks for no other pace. */
 const lookSeconds = 5;
@@ -55,42 +50,84 @@ export function BatchView() {
   return (
     <Shown loaded={batch}>
       {(shown) => (
-        <>
-          <div class="title">
-            <h1>
-              {words.title} <Id id={shown.id} /> <Status status={now?.status ?? shown.status} />
-            </h1>
-            <BatchActions key={shown.id} batch={shown} reload={reload} />
-          </div>
-          <Failure failure={progress.failure} />
-          <BatchFacts batch={shown} progress={now} />
-          <BatchJobs
-            key={shown.id}
-            batch={shown}
-            counts={now?.jobs_count_per_status ?? shown.jobs_count_per_status}
-            reload={reload}
-          />
-          {shown.webhook !== null && (
-            <BatchWebhook
-              key={`webhook-${shown.id}`}
-              batchId={shown.id}
-              mayTest={shown.rights.includes('change')}
-              address={shown.webhook}
-              attemptedAt={now?.webhook_attempt?.attempted_at ?? null}
-            />
-          )}
-          <h2>{words.sequence}</h2>
-          {shown.sequence_builder === null ? (
-            <p>{shown.erased_at === null ? words.noSequence : words.erased}</p>
-          ) : (
-            <SequenceView text={shown.sequence_builder} given={{}} name={`sequence-${shown.id}`} />
-          )}
-        </>
+        <BatchContent key={shown.id} batch={shown} progress={now} failure={progress.failure} reload={reload} />
       )}
     </Shown>
   );
 }
 
+interface ContentProps {
+  readonly batch: ReadBatch;
+  readonly progress: Progress | undefined;
+  readonly failure: CallFailed | undefined;
+  readonly reload: () => void;
+}
+
+function BatchContent({ batch, progress, failure, reload }: ContentProps) {
+  const status = progress?.status ?? batch.status;
+  const counts = progress?.jobs_count_per_status ?? batch.jobs_count_per_status;
+  const projects = useProjects();
+  const swept = useSweep(batch, JSON.stringify(counts));
+  const { sweep } = swept;
+  const title = titleOf(batch);
+  const { choice } = useFigureAddress();
+  const peaks = useMemo(() => peaksOf(sweep.counts.values()), [sweep.counts]);
+  const outcome = choice.outcomes?.[0] ?? firstOutcomes(peaks)[0];
+  const [marked, mark] = useState<string>();
+  const { units, atoms } = useMemo(() => programOf(batch.sequence_builder), [batch.sequence_builder]);
+  const constants = useMemo(() => constantsOf(readVariables(sweep.jobs).constant, units), [sweep.jobs, units]);
+  const drawn = useMemo(() => drawnJob(sweep, marked), [sweep, marked]);
+  const sources = useMemo(() => [sourceOf(title, linkTo(['batch', batch.id]), sweep)], [title, batch.id, sweep]);
+  const settled = useSettled(drawn);
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <BatchHead {...{ batch, title, status, counts, sweep }}>
+        <BatchActions batch={batch} reload={reload} />
+      </BatchHead>
+      <BatchLine
+        {...{ batch, total, projects }}
+        constants={sweep.jobs.length > 1 ? constants : undefined}
+        runs={new Set(sweep.jobs.map(({ runs }) => runs))}
+      />
+      <Failure failure={failure} />
+      <Failure failure={swept.failure} retry={swept.reload} />
+      {progress !== undefined && !isFinal(status) && <Waiting progress={progress} />}
+      {sweep.jobs.length > 1 && (
+        <div class="split">
+          <SweepFigure
+            {...{ title, units, atoms, marked, mark, peaks }}
+            sources={sources}
+            isReading={!sweep.isWhole && swept.isLoading}
+            isAtWork={!isFinal(status)}
+          />
+          <div class="stack">
+            {batch.sequence_builder !== null && drawn !== undefined && (
+              <SweepRegister
+                sequence={batch.sequence_builder}
+                variables={drawn.variables ?? {}}
+                counts={sweep.counts.get(drawn.id)}
+                name={`${texts.sweep.job} ${drawn.creation_order + 1}`}
+              />
+            )}
+          </div>
+        </div>
+      )}
+      <BatchJobs {...{ batch, counts, swept, peaks, outcome, marked, reload }} />
+      <Program batch={batch} drawn={settled} />
+      {batch.webhook !== null && (
+        <BatchWebhook
+          batchId={batch.id}
+          mayTest={batch.rights.includes('change')}
+          address={batch.webhook}
+          attemptedAt={progress?.webhook_attempt?.attempted_at ?? null}
+        />
+      )}
+      <h2>{words.details}</h2>
+      <BatchFacts batch={batch} progress={progress} />
+    </>
+  );
+}
 function isFinal(status: ReadBatch['status']): boolean {
   return finalBatchStatuses.includes(status);
 }
@@ -99,98 +136,39 @@ function stateOf({ status, jobs_count_per_status }: ReadBatch): string {
   return JSON.stringify([status, jobs_count_per_status]);
 }
 
-interface FactsProps {
-  readonly batch: BatchDetails;
-  readonly progress?: Progress | undefined;
+/** The value once it has stayed for a moment: what is slow to draw does not follow the pointer. */
+function useSettled<Value>(value: Value): Value {
+  const [settled, settle] = useState(() => value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(() => value), 200);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
 }
 
-export function BatchFacts({ batch, progress }: FactsProps) {
-  const { session } = useSigned();
-  const projects = useProjects();
-  const { parent_id, configuration, backend_configuration: backend } = batch;
-  const facts: [string, ComponentChildren][] = [
-    [words.facts.device, batch.device_type],
-    [words.facts.priority, batch.queue_priority],
-    [words.facts.open, batch.open ? words.open : words.closed],
-    [words.facts.created, <Time time={batch.created_at} />],
-    [words.facts.started, <Time time={batch.start_datetime} />],
-    [words.facts.ended, <Time time={batch.end_datetime} />],
-    [words.facts.project, <ProjectName id={batch.project_id} projects={projects} />],
-  ];
-  if (batch.user_id !== session.userId)
-    facts.push([words.facts.owner, <Owner id={batch.user_id} of={batch.project_id} projects={projects} />]);
-  if (progress !== undefined && !isFinal(progress.status)) facts.push(...waitingFacts(progress));
-  if (batch.tags.length > 0) {
-    const link = (tag: string) => linkTo(['batches'], { tag });
-    facts.push([words.facts.tags, <Tags tags={batch.tags} link={link} max={20} />]);
-  }
-  if (parent_id !== null) facts.push([words.facts.parent, <Id id={parent_id} link={linkTo(['batch', parent_id])} />]);
-  if (batch.device_status !== null) facts.push([words.facts.deviceStatus, <Long text={batch.device_status} />]);
-  if (batch.erased_at !== null) facts.push([words.facts.erased, <Time time={batch.erased_at} />]);
-  if (configuration !== null) {
-    facts.push([words.facts.configuration, <Long text={JSON.stringify(configuration, null, 1)} max={80} />]);
-  }
-  if (backend !== null) facts.push([words.facts.backend, <Long text={backend} max={80} />]);
-  const attempt = progress?.webhook_attempt ?? null;
-  if (attempt !== null) facts.push([words.facts.attempt, <Attempt attempt={attempt} />]);
-  return (
-    <div class="card">
-      <Facts facts={facts} />
-    </div>
+/** The job whose values the drawings take: the marked one, or else the one with the most excited atoms. */
+function drawnJob({ jobs, counts }: Sweep, marked: string | undefined): Job | undefined {
+  const ones = ({ id }: Job) => meanOnes(counts.get(id) ?? [])?.value ?? -1;
+  const most = jobs.reduce<Job | undefined>(
+    (best, job) => (best === undefined || ones(job) > ones(best) ? job : best),
+    undefined,
   );
+  return jobs.find(({ id }) => id === marked) ?? most;
 }
 
-/** Where it is in the queue, and when it is likely to start. A service may not say so yet. */
-function waitingFacts(progress: Progress): [string, ComponentChildren][] {
-  const { queue_position: position, queue_reason, estimated_start: start, estimated_start_reason: reason } = progress;
-  const facts: [string, ComponentChildren][] = [];
-  if (position !== null) {
-    facts.push([words.facts.position, position === 0 ? words.next : `${formatCount(position)} ${words.before}`]);
-  }
-  if (queue_reason !== null) facts.push([words.facts.reason, <Long text={queue_reason} />]);
-  if (start) {
-    const value = (
-      <>
-        <Time time={start.likely} />
-        <span class="aside">
-          {' '}
-          (<Time time={start.earliest} /> – <Time time={start.latest} />)
-        </span>
-      </>
-    );
-    facts.push([words.facts.start, value]);
-  } else if (reason && reason !== 'running' && reason !== 'ended') {
-    facts.push([words.facts.start, words.noEstimate[reason]]);
-  }
-  return facts;
-}
-
-function Attempt({ attempt }: { readonly attempt: WebhookAttempt }) {
-  const { outcome, reason, job_id, attempts, attempted_at, next_attempt_at } = attempt;
+function Program({ batch, drawn }: { readonly batch: ReadBatch; readonly drawn: Job | undefined }) {
+  const hasVariables = drawn?.variables != null && Object.keys(drawn.variables).length > 0;
   return (
     <>
-      <Status status={outcome} /> {attempted_at !== null && <Time time={attempted_at} />}
-      {reason !== null && (
+      <h2>{words.sequence}</h2>
+      {batch.sequence_builder === null ? (
+        <p>{batch.erased_at === null ? words.noSequence : words.erased}</p>
+      ) : (
         <>
-          {' '}
-          <Long text={reason} />
+          {hasVariables && <p class="aside">{words.drawnWith(drawn.creation_order + 1)}</p>}
+          <SequenceView text={batch.sequence_builder} given={drawn?.variables ?? {}} name={`sequence-${batch.id}`} />
         </>
       )}
-      <span class="aside">
-        {job_id !== null && (
-          <>
-            {' '}
-            {words.aboutJob} <Id id={job_id} link={linkTo(['job', job_id])} />
-          </>
-        )}
-        {attempts > 1 && ` · ${formatCount(attempts)} ${words.attempts}`}
-        {next_attempt_at !== null && (
-          <>
-            {' · '}
-            {words.nextAttempt} <Time time={next_attempt_at} />
-          </>
-        )}
-      </span>
     </>
   );
 }

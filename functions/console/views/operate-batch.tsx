@@ -1,19 +1,14 @@
 import type { BatchDetails } from '../../schemas/batch.ts';
 import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
+import { jobColumns } from '../sweep/job-columns.tsx';
 import { Id, Shown } from '../ui/basics.tsx';
 import { Status } from '../ui/status.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { jobColumns } from './batch-jobs.tsx';
-import { BatchFacts } from './batch-view.tsx';
+import { BatchFacts } from './batch-facts.tsx';
 
 const { batch: words, operate } = texts;
-
-type Job = NonNullable<BatchDetails['jobs']>[number];
-
-/** Operators open no job by itself. */
-const columns: readonly Column<Job>[] = [[texts.jobs.columns.id, ({ id }) => <Id id={id} />], ...jobColumns];
 
 /** A batch of anyone, without results. The audit trail has each look: it is read once. */
 export function BatchPart({ userId, batchId }: { readonly userId: string; readonly batchId: string }) {
@@ -32,7 +27,13 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
           {batch.jobs === undefined ? (
             <p>{operate.batch.manyJobs}</p>
           ) : (
-            <Table label={texts.jobs.title} columns={columns} rows={batch.jobs} keyOf={({ id }) => id} />
+            <Table
+              label={texts.jobs.title}
+              // Operators open no job by itself.
+              columns={jobColumns({ jobs: batch.jobs, counts: new Map(), peaks: [], isLinked: false }).columns}
+              rows={batch.jobs}
+              keyOf={({ id }) => id}
+            />
           )}
           <h3>{words.sequence}</h3>
           {batch.sequence_builder === null ? (

@@ -1,0 +1,168 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Batch, ReadBatch } from '../../schemas/batch.ts';
+import { useCall, useSigned } from '../client/use-call.ts';
+import { readSequence } from '../drawing/readable-sequence.ts';
+import { givenName, nameOf, otherTags } from '../parts/batch-name.ts';
+import { Owner, ProjectName } from '../parts/owner.tsx';
+import type { OwnProject } from '../parts/projects.ts';
+import type { Sweep } from '../sweep/sweep-source.ts';
+import { csvOfJobs, jsonOfJobs } from '../sweep/take-along.ts';
+import { go, linkTo } from '../ui/address.ts';
+import { download, Id } from '../ui/basics.tsx';
+import { Crumbs } from '../ui/crumbs.tsx';
+import { NameForm } from '../ui/form.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Status } from '../ui/status.tsx';
+import { texts } from '../ui/texts.ts';
+import { Tags } from './batch-columns.tsx';
+
+const { batch: words, sweep: sweepWords, compare } = texts;
+
+/** Pulser's name for every sequence: it names none. */
+const noName = 'pulser-exported';
+
+/** What a batch is called: the name that people gave it, its sequence's, or the beginning of its id. */
+export function titleOf(batch: ReadBatch): string {
+  const given = givenName(batch);
+  if (given !== undefined) return given;
+  const ofSequence = batch.sequence_builder === null ? undefined : readSequence(batch.sequence_builder)?.name?.trim();
+  return ofSequence && ofSequence !== noName ? ofSequence.slice(0, 200) : nameOf(batch);
+}
+
+interface HeadProps {
+  readonly batch: ReadBatch;
+  readonly title: string;
+  /** The latest. */
+  readonly status: ReadBatch['status'];
+  readonly counts: ReadBatch['jobs_count_per_status'];
+  readonly sweep: Sweep;
+  readonly children: ComponentChildren;
+}
+
+/** What the batch is, how it went, and what can be done with it. */
+export function BatchHead({ batch, title, status, counts, sweep, children }: HeadProps) {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <Crumbs links={[[texts.views.batches, linkTo(['batches'])]]}>{title}</Crumbs>
+      <div class="head">
+        <h1 class="sweep-title">
+          <bdi>{title}</bdi>
+        </h1>
+        <Status status={status} pill />
+        {counts.ERROR > 0 && <span class="failures">{words.jobsFailed(counts.ERROR, total)}</span>}
+        <div class="bar push">
+          {children}
+          <CompareWith id={batch.id} />
+          {sweep.jobs.length > 0 && <Download name={title} sweep={sweep} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface LineProps {
+  readonly batch: ReadBatch;
+  readonly total: number;
+  readonly runs: ReadonlySet<number | null>;
+  readonly constants: string | undefined;
+  readonly projects: readonly OwnProject[];
+}
+
+/** Facts in one line: where, how much, whose. */
+export function BatchLine({ batch, total, runs, constants, projects }: LineProps) {
+  const { session } = useSigned();
+  const [only] = runs;
+  const shots = runs.size === 1 && typeof only === 'number' ? words.ofShots(formatCount(only)) : '';
+  const tags = otherTags(batch);
+  const isOwn = batch.user_id === session.userId;
+  const facts: readonly (readonly [name: string, value: ComponentChildren, isSeen?: boolean])[] = [
+    [words.facts.device, <a href={linkTo(['devices', batch.device_type])}>{batch.device_type}</a>],
+    [texts.jobs.title, `${words.jobs(formatCount(total))} ${shots}`],
+    ...(batch.queue_priority === 'MEDIUM'
+      ? []
+      : [[words.facts.priority, batch.queue_priority.toLowerCase(), true] as const]),
+    [words.by, isOwn ? session.name : <Owner id={batch.user_id} of={batch.project_id} projects={projects} />, true],
+    [words.in, <ProjectName id={batch.project_id} projects={projects} />, true],
+    ...(tags.length > 0 ? [[words.facts.tags, <Tags tags={tags} link={linkToTag} max={20} />] as const] : []),
+    ...(constants === undefined ? [] : [[texts.jobs.columns.variables, constants] as const]),
+    [words.id, <Id id={batch.id} />],
+  ];
+  return (
+    <dl class="facts sweep-facts">
+      {facts.map(([name, value, isSeen]) => (
+        <div key={name}>
+          <dt class={isSeen === true ? undefined : 'unseen'}>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function linkToTag(tag: string): string {
+  return linkTo(['batches'], { tag });
+}
+
+/** All results as one file. */
+function Download({ name, sweep: { jobs, counts, isWhole } }: { readonly name: string; readonly sweep: Sweep }) {
+  const file = `results-${name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}`;
+  const kinds = [
+    [sweepWords.downloadCsv, () => download(`${file}.csv`, 'text/csv', csvOfJobs(jobs, counts))],
+    [sweepWords.downloadJson, () => download(`${file}.json`, 'application/json', jsonOfJobs(jobs, counts))],
+  ] as const;
+  return (
+    <details class="popover">
+      <summary class="button">
+        <Icon name="download" />
+        {sweepWords.download}
+      </summary>
+      <div class="menu stack">
+        {kinds.map(([label, run]) => (
+          <button
+            key={label}
+            type="button"
+            disabled={!isWhole}
+            onClick={({ currentTarget }) => {
+              run();
+              currentTarget.closest('details')?.removeAttribute('open');
+            }}
+          >
+            {label}
+          </button>
+        ))}
+        {!isWhole && <span class="aside">{sweepWords.stillReading}</span>}
+      </div>
+    </details>
+  );
+}
+
+/** Another batch beside this one: one of the latest, or by its id. */
+function CompareWith({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const latest = useCall<Batch[]>(isOpen ? '/api/v1/batches' : null, { query: { limit: 9, min_jobs: 2 } });
+  const others = (latest.answer?.data ?? []).filter((each) => each.id !== id).slice(0, 8);
+  return (
+    <details class="popover" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="button">{compare.with}</summary>
+      <div class="menu">
+        <ul class="sweep-menu">
+          {others.map((each) => (
+            <li key={each.id}>
+              <a href={linkTo(['compare', [id, each.id].join(',')])}>
+                <bdi>{nameOf(each)}</bdi>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <NameForm
+          label={compare.hint}
+          button={compare.open}
+          submit={(other) => go(linkTo(['compare', [id, other].join(',')]))}
+        />
+      </div>
+    </details>
+  );
+}
