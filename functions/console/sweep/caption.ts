@@ -7,7 +7,7 @@ import { symbolOf, type Variable } from './variables.ts';
 
 const { sweep: words } = texts;
 
-/** Of the values that all jobs share, so many are named. */
+/** More values that all jobs share are not named. */
 const maxConstants = 4;
 
 interface Described {

@@ -27,6 +27,8 @@ export interface PlotProps {
   readonly marked: string | undefined;
   readonly mark: (jobId: string | undefined) => void;
   readonly open: (jobId: string) => void;
+  /** Failed jobs are named by their numbers. */
+  readonly areNamed: boolean;
   /** What a point is, in words: its job, and where. */
   readonly whereOf: (point: { readonly x: number; readonly job: Gap['job'] }) => string;
 }
@@ -56,7 +58,8 @@ export function valueAxis(values: readonly number[], isShare: boolean): Axis {
 
 /** Curves over one variable. */
 export function CurvePlot(props: PlotProps) {
-  const { curves, gaps, xTitle, yTitle, isShare, isNumbered, description, marked, mark, open, whereOf } = props;
+  const { curves, gaps, xTitle, yTitle, isShare, isNumbered, description, marked, mark, open, whereOf, areNamed } =
+    props;
   const points = curves.flatMap((curve) => curve.points);
   const x = axisOf(
     [...points, ...gaps].map((each) => each.x),
@@ -85,7 +88,7 @@ export function CurvePlot(props: PlotProps) {
   return (
     <div class="sweep-plot">
       <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }}>
-        <Gaps gaps={gaps} x={x} whereOf={whereOf} />
+        <Gaps gaps={gaps} x={x} whereOf={whereOf} areNamed={areNamed} />
         {curves.map((curve, at) => (
           <Drawn key={at} curve={curve} series={at + 1} x={x} y={y} marked={marked} />
         ))}
@@ -183,10 +186,12 @@ function Gaps({
   gaps,
   x,
   whereOf,
+  areNamed,
 }: {
   readonly gaps: readonly Gap[];
   readonly x: Axis;
   readonly whereOf: PlotProps['whereOf'];
+  readonly areNamed: boolean;
 }) {
   const failed = gaps.filter(({ job }) => job.status === 'ERROR');
   return (
@@ -207,7 +212,8 @@ function Gaps({
           </line>
         );
       })}
-      {failed.length <= maxNamed &&
+      {areNamed &&
+        failed.length <= maxNamed &&
         failed.map(({ job, x: at }) => (
           <text key={job.id} class="failed-text middle" x={percent(placeOn(x, at))} y="-6">
             {words.jobFailed(job.creation_order + 1)}

@@ -20,7 +20,10 @@ export const noSecond = '#';
 /** The names in the address, so that lists beside a figure leave them out. */
 export const figureParameters = ['show', 'x', 'over', 'bits'] as const;
 
-/** The figure that the address names, and the way to another one: it makes no step to go back to. */
+/**
+ * The figure that the address names, and the way to another one. A change adds no step to the
+ * browser's history.
+ */
 export function useFigureAddress() {
   const { query } = useAddress();
   const show = measures.find((each) => each === query.get('show')) ?? 'bits';

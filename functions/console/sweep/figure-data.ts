@@ -21,7 +21,7 @@ export interface SweepSource {
   readonly name: string;
   readonly link: string;
   readonly jobs: readonly (PlottedJob & Varied)[];
-  /** How many jobs the batch has, also those that are not read. */
+  /** How many jobs the batch has, also jobs that are not read. */
   readonly total: number;
   readonly counts: ReadonlyMap<string, readonly Count[]>;
   /** Results that are no counters. */
@@ -30,7 +30,7 @@ export interface SweepSource {
 
 export interface FigureData {
   readonly variables: Variables;
-  /** Those that can be an axis. */
+  /** The differing ones that can be an axis. */
   readonly numeric: readonly Variable[];
   readonly axes: { readonly x?: Variable | undefined; readonly y?: Variable | undefined };
   readonly isMap: boolean;
@@ -43,7 +43,10 @@ export interface FigureData {
   readonly count: number;
 }
 
-/** Curves of one sweep are outcomes; those of several are sweeps, of one outcome. Only one has a map. */
+/**
+ * The curves of one sweep are outcomes. Where several sweeps are compared, each is a curve, of one
+ * outcome. Only a single sweep has a map.
+ */
 export function figureOf(
   sources: readonly SweepSource[],
   choice: FigureChoice,

@@ -23,8 +23,8 @@ interface Given {
   readonly counts: ReadonlyMap<string, readonly Count[]>;
   /** The bitstrings that are drawn of each job. */
   readonly peaks: Peaks;
-  /** The outcome whose share is a column. */
-  readonly outcome?: readonly string[] | undefined;
+  /** The outcomes of the figure, in the order of its colors. The share of the first is a column. */
+  readonly outcomes?: readonly (readonly string[])[] | undefined;
   /** The job that is marked in the figure. */
   readonly marked?: string | undefined;
   readonly isLinked: boolean;
@@ -33,7 +33,10 @@ interface Given {
 /** The value that rows are sorted by, for what the service does not sort by. */
 export type SortValue = (job: Job) => number | string | undefined;
 
-/** The columns that say something of these jobs: what is empty, or one value in all of them, is left out. */
+/**
+ * The columns that say something of these jobs: what is empty, or one value in all of them, is left
+ * out.
+ */
 export function jobColumns(given: Given): {
   readonly columns: readonly Column<Job>[];
   /** By the names that columns are sorted by. */
@@ -112,9 +115,16 @@ function formatOf(values: readonly (number | string)[]): (value: number) => stri
   return (value) => value.toFixed(decimals).replace('-', '−');
 }
 
-function countColumns({ counts, peaks, outcome }: Given, sortValues: Map<string, SortValue>): readonly Column<Job>[] {
+function countColumns(
+  { counts, peaks, outcomes = [] }: Given,
+  sortValues: Map<string, SortValue>,
+): readonly Column<Job>[] {
   const bits = sparkBits(peaks);
-  const lookOf = (each: string) => (outcome?.includes(each) ? 'f1' : 'f6');
+  const [outcome] = outcomes;
+  const lookOf = (each: string) => {
+    const at = outcomes.findIndex((bits) => bits.includes(each));
+    return `f${at < 0 ? 6 : at + 1}`;
+  };
   const columns: Column<Job>[] = [
     [sweep.counts, ({ id }) => counts.has(id) && <Spark counts={counts.get(id)!} bits={bits} lookOf={lookOf} />],
   ];

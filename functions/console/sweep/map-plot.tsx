@@ -74,7 +74,7 @@ export function MapPlot(props: MapProps) {
   };
   return (
     <div class="sweep-plot">
-      <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }}>
+      <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }} hasLine={false}>
         {all.map((each) => (
           <FieldRect
             key={`${each.job.id} ${each.y}`}

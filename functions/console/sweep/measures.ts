@@ -33,7 +33,10 @@ function onesOf(bits: string): number {
   return bits.replaceAll('0', '').length;
 }
 
-/** The mean number of 1s in a bitstring; undefined where they are no bits. The error is that of the sample. */
+/**
+ * The mean number of 1s in a bitstring; undefined where they are no bits. The error is that of the
+ * sample.
+ */
 export function meanOnes(counts: Counts): Estimate | undefined {
   const total = totalOf(counts);
   if (total === 0 || lengthOf(counts) === undefined) return undefined;
@@ -60,7 +63,10 @@ export const maxCurves = 5;
 /** An outcome belongs in a figure if some job has at least this share of it. */
 const leastPeak = 0.1;
 
-/** Bitstrings by the highest share that a job has of them, highest first; of one peak, in their order. */
+/**
+ * Bitstrings by the highest share that a job has of them, highest first; of one peak, in their
+ * order.
+ */
 export type Peaks = readonly { readonly bits: string; readonly peak: number }[];
 
 export function peaksOf(all: Iterable<Counts>): Peaks {
@@ -75,15 +81,15 @@ export function peaksOf(all: Iterable<Counts>): Peaks {
 }
 
 /**
- * The outcomes that a figure begins with, each a sum of bitstrings: those that are frequent in some
- * job. All bitstrings with one number of 1s are a sum where they are alike, as behind a blockade.
+ * The outcomes that a figure begins with, each a sum of bitstrings, and frequent in some job. All bitstrings with one number of 1s are a sum where they are alike, as behind a blockade.
  */
 export function firstOutcomes(peaks: Peaks): readonly (readonly string[])[] {
   const frequent = peaks.slice(0, 32).filter(({ peak }) => peak >= leastPeak);
   const groups: string[][] = [];
   for (const { bits, peak } of frequent) {
     if (groups.flat().includes(bits)) continue;
-    const alike = frequent.filter(
+    const others = frequent.filter((each) => !groups.flat().includes(each.bits));
+    const alike = others.filter(
       (each) => each.bits.length === bits.length && onesOf(each.bits) === onesOf(bits) && each.peak >= peak * 0.7,
     );
     const isWhole = /^[01]+$/.test(bits) && alike.length > 1 && alike.length === choose(bits.length, onesOf(bits));

@@ -25,6 +25,8 @@ interface Props {
   /** What the picture shows, in a sentence. */
   readonly description: string;
   readonly guide: Guide | undefined;
+  /** The guide is a line over the whole height. */
+  readonly hasLine?: boolean;
   /** In pixels. */
   readonly height?: number;
   readonly children: ComponentChildren;
@@ -39,7 +41,7 @@ export function percent(share: number): string {
  * Axes, and a guide with its values. Places are in percent and letters in pixels, so that nothing
  * is scaled: the drawing has no `viewBox`.
  */
-export function PlotFrame({ x, xTitle, y, yTitle, description, guide, height = 376, children }: Props) {
+export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = true, height = 376, children }: Props) {
   const widest = Math.max(...x.ticks.map(({ label }) => label.length));
   const isTight = x.ticks.length * (widest + 2) > 36;
   return (
@@ -72,7 +74,9 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, height = 3
       <text class="axis-title" x="-44" y="-16">
         <Title {...yTitle} />
       </text>
-      {guide !== undefined && <line class="guide" x1={percent(guide.x)} x2={percent(guide.x)} y1="0" y2="100%" />}
+      {guide !== undefined && hasLine && (
+        <line class="guide" x1={percent(guide.x)} x2={percent(guide.x)} y1="0" y2="100%" />
+      )}
       {children}
       {guide !== undefined && <Tip guide={guide} />}
     </svg>
@@ -83,7 +87,7 @@ function Title({ symbol, unit, isVariable }: AxisTitle) {
   return (
     <>
       <tspan class={isVariable ? 'variable' : undefined}>{symbol}</tspan>
-      {unit !== undefined && `\u00a0(${unit})`}
+      {unit !== undefined && <tspan dx="4">{`(${unit})`}</tspan>}
     </>
   );
 }

@@ -15,7 +15,7 @@ export interface Picture {
 
 const svgName = 'http://www.w3.org/2000/svg';
 
-/** In pixels. Margins are those of the plot on the page. */
+/** In pixels. The margins are as on the page. */
 const width = 760;
 const margin = { left: 64, right: 24, top: 34, bottom: 54 };
 const lineHeight = 19;

@@ -168,8 +168,11 @@ function Drawing(props: DrawingProps) {
   const plot = useRef<HTMLElement>(null);
   const isShare = show !== 'ones';
   const valueName = show === 'bits' ? (outcomes[0] ?? []).join(' + ') : words.ones;
+  const batchOf = ({ id }: PlottedJob) =>
+    sources.length === 1 ? [] : sources.filter(({ jobs }) => jobs.some((job) => job.id === id)).map(({ name }) => name);
   const whereOf = ({ job, x, y }: { readonly job: PlottedJob; readonly x: number; readonly y?: number }) =>
     [
+      ...batchOf(job),
       `${words.job} ${job.creation_order + 1}`,
       ...(axes.x === undefined ? [] : [`${symbolOf(axes.x.name)} = ${formatNumber(x)}`]),
       ...(axes.y === undefined || y === undefined || show === 'atoms'
@@ -201,6 +204,7 @@ function Drawing(props: DrawingProps) {
       ) : (
         <CurvePlot
           {...{ ...shared, curves, gaps, marked, mark }}
+          areNamed={sources.length === 1}
           yTitle={{
             symbol: show === 'bits' ? (sources.length > 1 ? `${words.shareOf} ${valueName}` : words.share) : words.ones,
           }}

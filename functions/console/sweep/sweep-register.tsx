@@ -24,7 +24,7 @@ interface Props {
   readonly name: string;
 }
 
-/** Where the atoms are, and how often each was excited in a job. Nothing where that cannot be drawn. */
+/** Where atoms are, and how often each was excited in a job. Nothing where that cannot be drawn. */
 export function SweepRegister({ sequence, variables, counts, name }: Props) {
   const register = useMemo(() => {
     const read = readSequence(sequence);

@@ -11,7 +11,7 @@ export const maxJobs = 1_000;
 /** A page of jobs, and the results of one call. */
 const pageSize = 100;
 
-/** Where all counters together have more outcomes, no more of them are read: pages have their memory. */
+/** Once the counters have more outcomes together, no more are read: a page's memory is bounded. */
 const maxOutcomes = 400_000;
 
 export interface Sweep {
@@ -41,8 +41,7 @@ interface Source {
 }
 
 /**
- * The jobs now. Of those that are known, only pages with the last changes are read. Throws
- * CallFailed.
+ * The jobs now. Once they are known, only pages with the last changes are read. Throws CallFailed.
  */
 export async function readJobs(source: Source, known: Sweep): Promise<Pick<Sweep, 'jobs' | 'total'>> {
   const jobs = new Map(known.jobs.map((job) => [job.id, job]));
@@ -94,7 +93,10 @@ export async function readResults(source: Source, known: Sweep, show: (sweep: Sw
   if (missing.length === 0) show({ ...known, isWhole: true });
 }
 
-/** Documents by their jobs. Where they exceed one answer, in halves. A job whose document alone does has none. */
+/**
+ * Documents by their jobs. Where they exceed one answer, they are read in halves. A document that
+ * exceeds one alone is left out.
+ */
 async function readDocuments(source: Source, ids: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
   const { api, batch, signal } = source;
   try {

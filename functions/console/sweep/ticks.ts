@@ -10,7 +10,7 @@ export interface Axis {
 const steps = [1, 2, 2.5, 5, 10];
 
 /**
- * An axis from a round number to a round one around these values, of about so many steps. One value
+ * An axis from a round number to a round one around these values, of about `count` steps. One value
  * has room at both sides.
  */
 export function axisOf(values: readonly number[], count = 5, leastStep = 0): Axis {
@@ -18,7 +18,7 @@ export function axisOf(values: readonly number[], count = 5, leastStep = 0): Axi
   let greatest = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   if (values.length === 0) [least, greatest] = [0, 1];
   // Numbers so large, or so near to each other, that no step between them can be written.
-  const finest = Math.max(Math.abs(least), Math.abs(greatest)) * 1e-12;
+  const finest = Math.max(Math.abs(least), Math.abs(greatest), 1e-288) * 1e-12;
   if (!(greatest - least > finest)) {
     const room = Math.abs(least) / 2 || 0.5;
     [least, greatest] = [least - room, greatest + room];
@@ -26,6 +26,14 @@ export function axisOf(values: readonly number[], count = 5, leastStep = 0): Axi
   const step = Math.max(leastStep, stepOf(greatest / count - least / count));
   const first = Math.floor(least / step + 1e-9);
   const last = Math.ceil(greatest / step - 1e-9);
+  const ends = [first * step, last * step];
+  if (!ends.every(Number.isFinite)) {
+    return {
+      least,
+      greatest,
+      ticks: [least, greatest].map((value) => ({ value, label: labelOf(value, Math.abs(value)) })),
+    };
+  }
   const ticks = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
   return {
     least: first * step,

@@ -43,7 +43,7 @@ function isTerm(value: JsonObject): boolean {
   return 'variable' in value || 'expression' in value;
 }
 
-/** A variable, or an element of it: by both names, since a list of one number has that of the list. */
+/** A variable, or an element of it. The first has both names: a list of one number is a number. */
 function namesOf(term: unknown): readonly string[] {
   if (!isObject(term)) return [];
   if (typeof term.variable === 'string') return [term.variable];

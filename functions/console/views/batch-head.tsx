@@ -23,7 +23,7 @@ const { batch: words, sweep: sweepWords, compare } = texts;
 /** Pulser's name for every sequence: it names none. */
 const noName = 'pulser-exported';
 
-/** What a batch is called: the name that people gave it, its sequence's, or the beginning of its id. */
+/** The name that people gave a batch, or its sequence's, or the beginning of its id. */
 export function titleOf(batch: ReadBatch): string {
   const given = givenName(batch);
   if (given !== undefined) return given;

@@ -13,6 +13,7 @@ import { Empty, Shown } from '../ui/basics.tsx';
 import { type Act, ChoiceTable } from '../ui/choice-table.tsx';
 import { Facets } from '../ui/facets.tsx';
 import { Pager } from '../ui/pager.tsx';
+import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { jobs: words } = texts;
@@ -26,8 +27,8 @@ interface Props {
   readonly counts: ReadBatch['jobs_count_per_status'];
   readonly swept: Swept;
   readonly peaks: Peaks;
-  /** Whose share is a column. */
-  readonly outcome: readonly string[] | undefined;
+  /** The outcomes that the figure draws. */
+  readonly outcomes: readonly (readonly string[])[];
   readonly marked: string | undefined;
   /** Reads the batch again. */
   readonly reload: () => void;
@@ -38,49 +39,12 @@ interface Props {
  * jobs are here, they are sorted here: by their variables and counts, too.
  */
 export function BatchJobs(props: Props) {
-  const { batch, counts, swept, peaks, outcome, marked, reload } = props;
-  const { sweep } = swept;
-  const { query: parameters } = useAddress();
-  const address = useListAddress(['batch', batch.id], { by: 'creation_order', direction: 'ASC' });
-  const filters = Object.keys(address.filters).filter((name) => !isOfFigure(name));
-  const isHere =
-    sweep.jobs.length > 0 && sweep.jobs.length >= sweep.total && filters.every((name) => name === 'status');
-  const limit = Number(parameters.get('limit')) || pageRows;
-  const offset = Math.max(0, Number(parameters.get('offset')) || 0);
-  const isUnknown = sweep.total === 0 && swept.isLoading;
-  const asked = Object.fromEntries(Object.entries(address.query).filter(([name]) => !isOfFigure(name)));
-  const list = useCall<Job[]>(isHere || isUnknown ? null : '/api/v2/jobs', {
-    // Without its owner, the list would have own jobs only.
-    query: { ...asked, limit, batch_id: batch.id, user_id: batch.user_id },
-    keepsAnswer: true,
-  });
-  const seen = JSON.stringify([counts, batch.erased_at]);
-  useEffect(() => {
-    if (list.answer !== undefined) list.reload();
-  }, [seen]);
-  const known = isHere ? sweep.jobs : (list.answer?.data ?? []);
-  const { columns, sortValues } = useMemo(
-    () => jobColumns({ jobs: known, counts: sweep.counts, peaks, outcome, marked, isLinked: true }),
-    [known, sweep.counts, peaks, outcome?.join(), marked],
-  );
-  const { by, direction } = address.sorting;
-  const page = pageOfJobs(sweep.jobs, sortValues, {
-    status: parameters.getAll('status'),
-    by,
-    direction,
-    offset,
-    limit,
-  });
-  const jobs = isHere ? page.jobs : list.answer?.data;
-  const isFiltered = filters.length > 0;
-  const here = { answer: isUnknown ? undefined : { data: page.jobs, pagination: undefined, retryAfter: undefined } };
-  const shown =
-    isHere || isUnknown
-      ? { ...here, failure: swept.failure, isOld: false, isLoading: swept.isLoading, reload: swept.reload }
-      : list;
-  const pagination = isHere
-    ? { total: page.total, start: offset, end: offset + page.jobs.length }
-    : list.answer?.pagination;
+  const { batch, counts, swept, reload } = props;
+  const { address, filters, status, limit, isHere, list, columns, page } = useJobs(props);
+  const shown = isHere
+    ? { answer: page, failure: undefined, isOld: false, isLoading: swept.isLoading, reload: swept.reload }
+    : list;
+  const pagination = isHere ? page?.pagination : list.answer?.pagination;
   return (
     <>
       <div class="section">
@@ -88,9 +52,9 @@ export function BatchJobs(props: Props) {
         <Facets
           label={words.columns.status}
           counts={counts}
-          chosen={parameters.getAll('status')}
+          chosen={status}
           order={jobStatusNames}
-          linkOf={(status) => address.link({ status })}
+          linkOf={(each) => address.link({ status: each })}
         />
       </div>
       {filters.some((name) => name !== 'status') && (
@@ -101,21 +65,17 @@ export function BatchJobs(props: Props) {
       <Shown loaded={shown}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>{isFiltered ? words.noMatch : words.none}</Empty>
+            <Empty>{filters.length > 0 ? words.noMatch : words.none}</Empty>
           ) : (
             <ChoiceTable
               kind="rows jobs"
               nameOf={(job) => `${texts.sweep.job} ${job.creation_order + 1}`}
               label={words.title}
               words={words}
-              columns={
-                isHere
-                  ? columns
-                  : columns.map(([name, cell, look, by]) => [name, cell, look, isOfApi(by) ? by : undefined])
-              }
+              columns={columns}
               rows={rows}
               sorting={address.sorting}
-              acts={actsOn(batch, jobs ?? [])}
+              acts={actsOn(batch, rows)}
               reload={() => {
                 swept.reload();
                 if (!isHere) list.reload();
@@ -132,13 +92,54 @@ export function BatchJobs(props: Props) {
   );
 }
 
-function isOfFigure(name: string): boolean {
-  return (figureParameters as readonly string[]).includes(name);
+/** What the address asks for: from the jobs that are here, or else from the service. */
+function useJobs({ batch, counts, swept: { sweep, isLoading }, peaks, outcomes, marked }: Props) {
+  const { query } = useAddress();
+  const address = useListAddress(['batch', batch.id], { by: 'creation_order', direction: 'ASC' });
+  const filters = Object.keys(address.filters).filter((name) => !isOfFigure(name));
+  const status = query.getAll('status');
+  const limit = Number(query.get('limit')) || pageRows;
+  const offset = Math.max(0, Number(query.get('offset')) || 0);
+  // Until the first answer it is not known whether all of them fit.
+  const isUnknown = sweep.total === 0 && isLoading;
+  const isWhole = sweep.jobs.length > 0 && sweep.jobs.length >= sweep.total;
+  const isHere = isUnknown || (isWhole && filters.every((name) => name === 'status'));
+  const asked = Object.fromEntries(Object.entries(address.query).filter(([name]) => !isOfFigure(name)));
+  const list = useCall<readonly Job[]>(isHere ? null : '/api/v2/jobs', {
+    // Without its owner, the list would have own jobs only.
+    query: { ...asked, limit, batch_id: batch.id, user_id: batch.user_id },
+    keepsAnswer: true,
+  });
+  const seen = JSON.stringify([counts, batch.erased_at]);
+  useEffect(() => {
+    if (list.answer !== undefined) list.reload();
+  }, [seen]);
+  const jobs = isHere ? sweep.jobs : (list.answer?.data ?? noJobs);
+  const { columns, sortValues } = useMemo(
+    () => jobColumns({ jobs, counts: sweep.counts, peaks, outcomes, marked, isLinked: true }),
+    [jobs, sweep.counts, peaks, JSON.stringify(outcomes), marked],
+  );
+  const { by, direction } = address.sorting;
+  const { jobs: data, total } = pageOfJobs(sweep.jobs, sortValues, { status, by, direction, offset, limit });
+  const pagination = { total, start: offset, end: offset + data.length };
+  return {
+    ...{ address, filters, status, limit, isHere, list },
+    columns: isHere ? columns : columns.map(sortedByService),
+    page: isUnknown ? undefined : { data, pagination, retryAfter: undefined },
+  };
 }
 
-/** The service sorts by it. */
-function isOfApi(by: string | undefined): boolean {
-  return by === 'creation_order' || by === 'status' || by === 'start_timestamp';
+const noJobs: readonly Job[] = [];
+
+/** The service sorts by these. */
+const sortedColumns: readonly (string | undefined)[] = ['creation_order', 'status', 'start_timestamp'];
+
+function sortedByService([name, cell, look, by]: Column<Job>): Column<Job> {
+  return [name, cell, look, sortedColumns.includes(by) ? by : undefined];
+}
+
+function isOfFigure(name: string): boolean {
+  return (figureParameters as readonly string[]).includes(name);
 }
 
 function actsOn({ id, rights }: ReadBatch, jobs: readonly Job[]): readonly Act<Job>[] {

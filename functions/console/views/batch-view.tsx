@@ -72,7 +72,7 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
   const title = titleOf(batch);
   const { choice } = useFigureAddress();
   const peaks = useMemo(() => peaksOf(sweep.counts.values()), [sweep.counts]);
-  const outcome = choice.outcomes?.[0] ?? firstOutcomes(peaks)[0];
+  const outcomes = choice.outcomes ?? firstOutcomes(peaks);
   const [marked, mark] = useState<string>();
   const { units, atoms } = useMemo(() => programOf(batch.sequence_builder), [batch.sequence_builder]);
   const constants = useMemo(() => constantsOf(readVariables(sweep.jobs).constant, units), [sweep.jobs, units]);
@@ -113,7 +113,7 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
           </div>
         </div>
       )}
-      <BatchJobs {...{ batch, counts, swept, peaks, outcome, marked, reload }} />
+      <BatchJobs {...{ batch, counts, swept, peaks, outcomes, marked, reload }} />
       <Program batch={batch} drawn={settled} />
       {batch.webhook !== null && (
         <BatchWebhook
@@ -146,7 +146,7 @@ function useSettled<Value>(value: Value): Value {
   return settled;
 }
 
-/** The job whose values the drawings take: the marked one, or else the one with the most excited atoms. */
+/** The job that is drawn: the marked one, or else the one with the most excited atoms. */
 function drawnJob({ jobs, counts }: Sweep, marked: string | undefined): Job | undefined {
   const ones = ({ id }: Job) => meanOnes(counts.get(id) ?? [])?.value ?? -1;
   const most = jobs.reduce<Job | undefined>(

@@ -62,7 +62,7 @@ export function CompareView() {
         />
       )}
       {shown.length > 0 && (
-        <div class="section">
+        <div class="sweep-below">
           <Table
             label={words.title}
             columns={columnsOf((id) => link(ids.filter((each) => each !== id)))}
