@@ -87,7 +87,15 @@ export interface Reader {
 /** The share of each outcome, or the mean number of 1s. */
 export function readersOf(measure: Measure, outcomes: readonly (readonly string[])[], ones: string): readonly Reader[] {
   if (measure === 'ones') return [{ name: ones, read: meanOnes }];
-  return outcomes.map((bits) => ({ name: bits.join(' + '), read: (counts) => shareOf(counts, bits) }));
+  return outcomes.map((bits) => ({
+    name: bits.join(' + '),
+    // Of another number of atoms it says nothing.
+    read: (counts) => (isComparable(counts, bits) ? shareOf(counts, bits) : undefined),
+  }));
+}
+
+function isComparable(counts: readonly Count[], bits: readonly string[]): boolean {
+  return counts.some((each) => bits.some(({ length }) => length === each.bits.length));
 }
 
 /** A field of a map: what is at its middle, and its sides from 0 to 1 of the range. */

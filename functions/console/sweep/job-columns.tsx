@@ -65,7 +65,7 @@ export function jobColumns(given: Given): {
     columns.push([words.columns.duration, took, 'number', 'took']);
   }
   if (jobs.some(({ errors }) => errors !== null && errors.length > 0)) {
-    columns.push([words.columns.errors, (job) => <Errors job={job} />, 'text']);
+    columns.push([words.columns.errors, (job) => <Errors job={job} />, 'reason']);
   }
   return { columns, sortValues };
 }

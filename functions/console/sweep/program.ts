@@ -1,7 +1,7 @@
 import { readSequence } from '../drawing/readable-sequence.ts';
 import { unitsOf } from './units.ts';
 
-/** What a figure takes from the program: units of variables, and names of atoms, as bits have them. */
+/** What a figure takes from the program: units of variables, and atoms in the order of bits. */
 export function programOf(sequence: string | null): {
   readonly units: ReadonlyMap<string, string>;
   readonly atoms: readonly string[];

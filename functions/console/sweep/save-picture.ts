@@ -39,7 +39,7 @@ const properties = [
 export function svgOf({ drawing, title, legend, caption }: Picture): string {
   const captionLines = wrap(caption, 112);
   const height = Number(drawing.getAttribute('height'));
-  const top = margin.top + 26 + legend.length * lineHeight;
+  const top = margin.top + 38 + legend.length * lineHeight;
   const total = top + height + margin.bottom + captionLines.length * lineHeight;
   const root = element('svg', { width, height: total, viewBox: `0 0 ${width} ${total}` });
   root.append(

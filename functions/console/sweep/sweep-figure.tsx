@@ -54,7 +54,7 @@ export function SweepFigure(props: Props) {
     variable === undefined
       ? { symbol: words.job }
       : { symbol: symbolOf(variable.name), unit: units.get(variable.name), isVariable: true };
-  const heading = `${words.measures[choice.show]} ${words.over} ${titleOf(axes.x).symbol}${isMap && axes.y !== undefined ? ` ${words.and} ${symbolOf(axes.y.name)}` : ''}`;
+  const heading = `${words.measures[choice.show]} ${words.over} ${axes.x === undefined ? words.orderOfJobs : symbolOf(axes.x.name)}${isMap && axes.y !== undefined ? ` ${words.and} ${symbolOf(axes.y.name)}` : ''}`;
   return (
     <section class="card sweep" aria-labelledby="sweep-heading">
       <div class="bar">
@@ -82,7 +82,7 @@ export function SweepFigure(props: Props) {
         </ul>
       )}
       {figure.count === 0 ? (
-        <p class="sweep-none" role="status">
+        <p class={isReading ? 'sweep-none reading' : 'sweep-none'} role="status">
           {isReading ? words.reading : peaks.length > 0 ? words.notMeasured : isAtWork ? words.begins : words.noCounts}
         </p>
       ) : (

@@ -616,6 +616,7 @@ export const texts = {
     shows: 'What the figure shows',
     xAxis: 'Variable of the x axis',
     order: 'order of jobs',
+    orderOfJobs: 'the order of jobs',
     mapOver: 'map over',
     secondAxis: 'Second variable, for a map',
     noMap: 'none',

@@ -38,11 +38,10 @@ export function BatchView() {
     again: ({ data }) => (isFinal((data as Progress).status) ? undefined : lookSeconds),
   });
   const now = progress.answer?.data;
-  // What the status call shows to have changed is read again, and nothing else.
-  const state = now === undefined ? '' : JSON.stringify([now.status, now.jobs_count_per_status]);
+  // Counts come with each look; what else there is of a batch changes with its status.
   useEffect(() => {
-    if (batch.answer !== undefined && state !== '' && state !== stateOf(batch.answer.data)) batch.reload();
-  }, [state]);
+    if (batch.answer !== undefined && now !== undefined && now.status !== batch.answer.data.status) batch.reload();
+  }, [now?.status]);
   const reload = () => {
     batch.reload();
     progress.reload();
@@ -83,7 +82,7 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
   return (
     <>
       <BatchHead {...{ batch, title, status, counts, sweep }}>
-        <BatchActions batch={batch} reload={reload} />
+        <BatchActions batch={{ ...batch, jobs_count_per_status: counts }} reload={reload} />
       </BatchHead>
       <BatchLine
         {...{ batch, total, projects }}
@@ -130,10 +129,6 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
 }
 function isFinal(status: ReadBatch['status']): boolean {
   return finalBatchStatuses.includes(status);
-}
-
-function stateOf({ status, jobs_count_per_status }: ReadBatch): string {
-  return JSON.stringify([status, jobs_count_per_status]);
 }
 
 /** The value once it has stayed for a moment: what is slow to draw does not follow the pointer. */
