@@ -11,6 +11,9 @@ const { sweep: words } = texts;
 /** Where a curve has fewer places, the errors are whiskers. */
 const leastBand = 12;
 
+/** More points would hide the curve below their halos. */
+const maxHalos = 150;
+
 /** Failed jobs are named where they are few. */
 const maxNamed = 4;
 
@@ -151,7 +154,7 @@ function Drawn({ curve, series, x, y, marked }: DrawnProps) {
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" aria-hidden="true">
         {hasBand(curve) && <polygon class={`f${series} band`} points={band.join(' ')} />}
         <polyline
-          class={`k${series} line`}
+          class={points.length > maxHalos ? `k${series} thin line` : `k${series} line`}
           points={line.map((each) => `${across(each.x)},${down(each.value)}`).join(' ')}
         />
       </svg>
@@ -167,7 +170,7 @@ function Drawn({ curve, series, x, y, marked }: DrawnProps) {
       {points.map(({ job, x: place, value }) => (
         <circle
           key={job.id}
-          class={`f${series} halo`}
+          class={points.length > maxHalos ? `f${series}` : `f${series} halo`}
           cx={`${across(place)}%`}
           cy={`${down(value)}%`}
           r={job.id === marked ? radius + 1.75 : radius}

@@ -6,6 +6,7 @@ import { dateOf, formatClock, formatCount, formatNumber, formatSeconds, formatTi
 import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
+import { visible } from '../ui/visible-text.ts';
 import { shorten } from './curve-plot.tsx';
 import { meanOnes, type Peaks, shareOf } from './measures.ts';
 import { Spark, sparkBits } from './spark.tsx';
@@ -102,7 +103,7 @@ function variableColumn({ name, values, isNumeric }: Variable, sortValues: Map<s
     const value = values.get(id);
     if (value === undefined) return '';
     const shown = typeof value === 'number' ? format(value) : shorten(value, 40);
-    return <bdi title={String(value)}>{shown}</bdi>;
+    return <bdi title={String(value)}>{visible(shown)}</bdi>;
   };
   return [taken.has(name) ? `${name} =` : name, cell, isNumeric ? 'number' : undefined, sortedBy];
 }

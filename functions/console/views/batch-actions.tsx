@@ -4,6 +4,7 @@ import type { ReadBatch } from '../../schemas/batch.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
+import { nameOf } from '../parts/batch-name.ts';
 import { go, linkTo } from '../ui/address.ts';
 import { Answers, Dialog, Failure } from '../ui/basics.tsx';
 import { texts } from '../ui/texts.ts';
@@ -85,6 +86,11 @@ function Confirm({
   });
   return (
     <Dialog title={words.actions[question]} close={close}>
+      {question === 'erase' && (
+        <p>
+          <strong>{words.whatIsErased(nameOf(batch), batch.jobs_count)}</strong>
+        </p>
+      )}
       <p>{words.questions[question]}</p>
       <Failure failure={change.failure} />
       <Answers

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Batch, ReadBatch } from '../../schemas/batch.ts';
-import { useCall, useSigned } from '../client/use-call.ts';
+import type { ReadBatch } from '../../schemas/batch.ts';
+import { useSigned } from '../client/use-call.ts';
 import { readSequence } from '../drawing/readable-sequence.ts';
 import { givenName, nameOf, otherTags } from '../parts/batch-name.ts';
 import { Owner, ProjectName } from '../parts/owner.tsx';
@@ -14,8 +13,10 @@ import { Crumbs } from '../ui/crumbs.tsx';
 import { NameForm } from '../ui/form.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
+import { Popover } from '../ui/popover.tsx';
 import { Status } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
+import { visible } from '../ui/visible-text.ts';
 import { Tags } from './batch-columns.tsx';
 
 const { batch: words, sweep: sweepWords, compare } = texts;
@@ -26,9 +27,9 @@ const noName = 'pulser-exported';
 /** The name that people gave a batch, or its sequence's, or the beginning of its id. */
 export function titleOf(batch: ReadBatch): string {
   const given = givenName(batch);
-  if (given !== undefined) return given;
+  if (given !== undefined) return visible(given);
   const ofSequence = batch.sequence_builder === null ? undefined : readSequence(batch.sequence_builder)?.name?.trim();
-  return ofSequence && ofSequence !== noName ? ofSequence.slice(0, 200) : nameOf(batch);
+  return ofSequence && ofSequence !== noName ? visible(ofSequence.slice(0, 200)) : nameOf(batch);
 }
 
 interface HeadProps {
@@ -107,62 +108,51 @@ function linkToTag(tag: string): string {
 }
 
 /** All results as one file. */
-function Download({ name, sweep: { jobs, counts, isWhole } }: { readonly name: string; readonly sweep: Sweep }) {
+function Download({ name, sweep: { jobs, total, counts, isWhole } }: { readonly name: string; readonly sweep: Sweep }) {
   const file = `results-${name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}`;
   const kinds = [
     [sweepWords.downloadCsv, () => download(`${file}.csv`, 'text/csv', csvOfJobs(jobs, counts))],
     [sweepWords.downloadJson, () => download(`${file}.json`, 'application/json', jsonOfJobs(jobs, counts))],
   ] as const;
   return (
-    <details class="popover">
-      <summary class="button">
-        <Icon name="download" />
-        {sweepWords.download}
-      </summary>
-      <div class="menu stack">
+    <Popover
+      menu
+      button={
+        <>
+          <Icon name="download" />
+          {sweepWords.download}
+        </>
+      }
+    >
+      <div class="stack">
         {kinds.map(([label, run]) => (
-          <button
-            key={label}
-            type="button"
-            disabled={!isWhole}
-            onClick={({ currentTarget }) => {
-              run();
-              currentTarget.closest('details')?.removeAttribute('open');
-            }}
-          >
+          <button key={label} type="button" disabled={!isWhole} onClick={run}>
             {label}
           </button>
         ))}
+        {jobs.length < total && (
+          <span class="aside">{sweepWords.partly(formatCount(jobs.length), formatCount(total))}</span>
+        )}
         {!isWhole && <span class="aside">{sweepWords.stillReading}</span>}
       </div>
-    </details>
+    </Popover>
   );
 }
 
-/** Another batch beside this one: one of the latest, or by its id. */
+/** Another batch beside this one, by its id or the address of its view. */
 function CompareWith({ id }: { readonly id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const latest = useCall<Batch[]>(isOpen ? '/api/v1/batches' : null, { query: { limit: 9, min_jobs: 2 } });
-  const others = (latest.answer?.data ?? []).filter((each) => each.id !== id).slice(0, 8);
   return (
-    <details class="popover" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary class="button">{compare.with}</summary>
-      <div class="menu">
-        <ul class="sweep-menu">
-          {others.map((each) => (
-            <li key={each.id}>
-              <a href={linkTo(['compare', [id, each.id].join(',')])}>
-                <bdi>{nameOf(each)}</bdi>
-              </a>
-            </li>
-          ))}
-        </ul>
-        <NameForm
-          label={compare.hint}
-          button={compare.open}
-          submit={(other) => go(linkTo(['compare', [id, other].join(',')]))}
-        />
-      </div>
-    </details>
+    <Popover menu button={compare.with}>
+      <NameForm
+        label={compare.hint}
+        button={compare.open}
+        submit={(other) => go(linkTo(['compare', [id, idIn(other)].join(',')]))}
+      />
+    </Popover>
   );
+}
+
+/** The last id in a text, or the text itself where it has none. */
+export function idIn(text: string): string {
+  return text.match(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/gi)?.at(-1) ?? text;
 }

@@ -18,7 +18,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Status } from '../ui/status.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { titleOf } from './batch-head.tsx';
+import { idIn, titleOf } from './batch-head.tsx';
 
 const { compare: words } = texts;
 
@@ -71,7 +71,7 @@ export function CompareView() {
           />
         </div>
       )}
-      <NameForm label={words.hint} button={words.open} submit={(id) => go(link([...ids, id]))} />
+      <NameForm label={words.hint} button={words.open} submit={(id) => go(link([...ids, idIn(id)]))} />
     </>
   );
 }

@@ -55,15 +55,15 @@ try {
         await page.fill('Project', randomUUID());
         await page.choose('Send');
         await page.waitFor(`location.hash.startsWith('#/batch/')`);
-        await page.waitFor(`document.querySelector('h1')?.innerText.includes('DONE')`);
+        await page.waitFor(`document.querySelector('.head .status')?.innerText === 'Done'`);
         assert.equal(await page.evaluate('globalThis.isSamePage'), true);
         return undefined;
       },
 
       async 'its counts are those of Pulser’s own results of the job'() {
         const batchId = await page.evaluate<string>(`location.hash.slice('#/batch/'.length)`);
-        await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
-        await page.click('td .id a[href^="#/job/"]');
+        await page.waitFor(`document.querySelector('td .name a[href^="#/job/"]')`);
+        await page.click('td .name a[href^="#/job/"]');
         await page.waitFor(`document.querySelector('svg.histogram')`);
         await page.evaluate(
           `[...document.querySelectorAll('button')].find((each) => each.innerText.startsWith('Show all'))?.click()`,

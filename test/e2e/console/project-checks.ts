@@ -24,9 +24,9 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
   /** The names of the buttons in the title of a batch, or of a job. */
   const offered = () =>
     page.evaluate<string[]>(
-      `[...document.querySelectorAll('main .title button:not(.copy)')].map((each) => each.innerText)`,
+      `[...document.querySelectorAll('main :is(.title button, .head .actions button):not(.copy)')].map((each) => each.innerText)`,
     );
-  const heading = `document.querySelector('h1').innerText`;
+  const status = `document.querySelector('.head .status')?.innerText`;
   let ofAdmin = '';
 
   return {
@@ -52,14 +52,14 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
       await show(`#/batch/${ofAdmin}`);
       await see('Ada Lovelace');
       assert.deepEqual(await offered(), ['Run again']);
-      await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
+      await page.waitFor(`document.querySelector('td .name a[href^="#/job/"]')`);
       await page.choose('Choose all on this page');
-      await see('jobs chosen');
+      await see('chosen');
       const acts = await page.evaluate<string[]>(
         `[...document.querySelectorAll('.chosen button')].map((each) => each.innerText)`,
       );
       assert.deepEqual(acts, ['Run them again', 'Choose none']);
-      await page.click('td .id a[href^="#/job/"]');
+      await page.click('td .name a[href^="#/job/"]');
       await page.waitFor(`location.hash.startsWith('#/job/')`);
       await see('Ada Lovelace');
       assert.deepEqual(await offered(), []);
@@ -91,7 +91,7 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
       await visit.openAs('viewer', `#/batch/${ofAdmin}`);
       await see('Ada Lovelace');
       assert.deepEqual(await offered(), []);
-      await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
+      await page.waitFor(`document.querySelector('td .name a[href^="#/job/"]')`);
       assert.equal(await page.evaluate(`document.querySelector('td input[type=checkbox]')`), null);
       await show('#/new');
       await see('submit to none');
@@ -106,7 +106,7 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
       await page.choose('Cancel');
       await page.waitFor(`document.querySelector('dialog[open]')`);
       await page.choose('Cancel');
-      await page.waitFor(`${heading}.includes('CANCELED')`);
+      await page.waitFor(`${status} === 'Canceled'`);
       await visit.openAs('member', `#/batch/${ofMember}`);
       await see('Ada Lovelace, who administers the project');
       return undefined;

@@ -104,7 +104,7 @@ export function keyboardCheck(
     await page.waitFor(`document.querySelector('dialog[open]')?.contains(document.activeElement)`);
     if ((await page.evaluate('document.activeElement.textContent')) !== 'Cancel') await visit.tabTo('Cancel', 5);
     await page.press('Enter');
-    await page.waitFor(`document.querySelector('h1')?.innerText.includes('CANCELED')`);
+    await page.waitFor(`document.querySelector('.head .status')?.innerText === 'Canceled'`);
     return undefined;
   };
 }

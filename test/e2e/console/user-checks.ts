@@ -36,7 +36,7 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       },
     });
   const jobs = [{ runs: 100, variables: { omega: 12.5 } }];
-  const heading = `document.querySelector('h1').innerText`;
+  const status = `document.querySelector('.head .status')?.innerText`;
   let batchId = '';
 
   return {
@@ -64,17 +64,17 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       await page.fill('Tags', tag);
       await page.choose('Send');
       await page.waitFor(`location.hash.startsWith('#/batch/')`);
-      await page.waitFor(`document.querySelector('h1')?.innerText.includes('PENDING')`);
+      await page.waitFor(`${status} === 'Pending'`);
       batchId = await page.evaluate<string>(`location.hash.slice('#/batch/'.length)`);
       await see('Place in the queue');
       assert.equal(await work(() => ({ counter })), batchId);
-      await page.waitFor(`${heading}.includes('DONE')`);
+      await page.waitFor(`${status} === 'Done'`);
       return undefined;
     },
 
     async 'the figure of a job has the counts that were uploaded'() {
-      await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
-      await page.click('td .id a[href^="#/job/"]');
+      await page.waitFor(`document.querySelector('td .name a[href^="#/job/"]')`);
+      await page.click('td .name a[href^="#/job/"]');
       await page.waitFor(`document.querySelector('svg.histogram')`);
       await page.choose('Show all 18');
       const rows = (await visit.rows('.split table')).map(([bits, count]) => [bits, Number(count)]);
@@ -251,7 +251,7 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       await page.choose('Cancel');
       await page.waitFor(`document.querySelector('dialog[open]')`);
       await page.choose('Cancel');
-      await page.waitFor(`${heading}.includes('CANCELED')`);
+      await page.waitFor(`${status} === 'Canceled'`);
       await show(`#/batch/${batchId}`);
       await page.choose('Erase');
       await page.waitFor(`document.querySelector('dialog[open]')`);
@@ -298,8 +298,8 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       await visit.expectRefused(404, () => seeOdd(`#/devices/${oddDevice}`));
       for (const place of [0, 1]) {
         await show(`#/batch/${odd.id}`);
-        await page.waitFor(`document.querySelectorAll('td .id a[href^="#/job/"]').length > 1`);
-        await page.evaluate(`document.querySelectorAll('td .id a[href^="#/job/"]')[${place}].click()`);
+        await page.waitFor(`document.querySelectorAll('td .name a[href^="#/job/"]').length > 1`);
+        await page.evaluate(`document.querySelectorAll('td .name a[href^="#/job/"]')[${place}].click()`);
         await page.waitFor(`location.hash.startsWith('#/job/')`);
         await visit.rest();
         if (place === 1) await see('<script>');
