@@ -54,6 +54,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${page}/parts`]: { holds: 'Results, usage and limits, as several views show them', packages: ['preact'] },
   [`${page}/sweep`]: {
     holds: 'What a batch of many jobs measured over what it varied: figures, tables, files',
+  [`${page}/entry`]: {
+    holds: 'What people type before it is sent: a program, its jobs as a table, where they run, and the check',
     packages: ['preact'],
   },
   [`${page}/views`]: { holds: 'A view for each address, and what only that view knows', packages: ['preact'] },

@@ -1,4 +1,5 @@
 import { texts } from '../ui/texts.ts';
+import type { ChannelBounds } from './channel-bounds.ts';
 import { rangeOf } from './qubit-places.ts';
 import { ticksOf } from './ticks.ts';
 import { lineOf, type Track } from './timeline.ts';
@@ -20,6 +21,10 @@ const across = 1_000;
 
 interface Props {
   readonly track: Track;
+  /** The same channel with the values of other jobs: in pale lines. */
+  readonly others: readonly Track[];
+  /** Where the device's amplitudes end. */
+  readonly bounds: ChannelBounds | undefined;
   /** How long the sequence is. */
   readonly nanoseconds: number;
   /** Where the guide is, in ns; undefined: there is none. */
@@ -31,8 +36,10 @@ interface Props {
  * What one channel does: amplitude, detuning and phase against time. A quantity that is 0
  * throughout has no curve. The pointer or the arrow keys move a guide that names the values there.
  */
-export function Curves({ track, nanoseconds, time, setTime }: Props) {
-  const rows = rowsOf(track, nanoseconds);
+export function Curves({ track, others, bounds, nanoseconds, time, setTime }: Props) {
+  const most = bounds?.amplitudes.get(track.id);
+  const bound = most === undefined ? undefined : { at: most, label: words.ends(bounds!.device, number(most)) };
+  const rows = rowsOf({ track, others, bound }, nanoseconds);
   const bottom = rows.at(-1)!.bottom;
   const move = (next: number) => setTime(Math.round(Math.min(nanoseconds, Math.max(0, next))));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -84,10 +91,23 @@ export function Curves({ track, nanoseconds, time, setTime }: Props) {
   );
 }
 
+interface Bound {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** Points of a pale line. */
+const palePoints = 200;
+
+/** A bound that is higher than this multiple of the greatest value would flatten the curve. */
+const maxBoundShare = 3;
+
 interface Row {
   readonly of: Quantity;
   /** Between two of them there is nothing to draw. */
   readonly lines: readonly Points[];
+  readonly pale: readonly Points[];
+  readonly bound: Bound | undefined;
   readonly low: number;
   readonly high: number;
   /** Where its curve is; without height where it is 0 throughout. */
@@ -95,23 +115,32 @@ interface Row {
   readonly bottom: number;
 }
 
-function rowsOf(track: Track, nanoseconds: number): readonly Row[] {
-  const { pulses } = track;
-  const quantities: readonly (readonly [Quantity, readonly Points[]])[] = [
-    ['amplitude', [lineOf(pulses, 'amplitude', nanoseconds)]],
-    ['detuning', [lineOf(pulses, 'detuning', nanoseconds)]],
-    // Between pulses there is no phase.
-    ['phase', pulses.map(({ from, to, phase }) => [[from, phase] as const, [to, phase] as const])],
-  ];
+interface Shown {
+  readonly track: Track;
+  readonly others: readonly Track[];
+  readonly bound: Bound | undefined;
+}
+
+function rowsOf({ track, others, bound }: Shown, nanoseconds: number): readonly Row[] {
   let y = 0;
-  return quantities.map(([of, lines]) => {
-    const range = rangeOf([0, ...lines.flat().map(([, value]) => value)]);
+  return (['amplitude', 'detuning', 'phase'] as const).map((of) => {
+    const lines = linesOf(track, of, nanoseconds);
+    const pale = of === 'phase' ? [] : others.flatMap((other) => linesOf(other, of, nanoseconds, palePoints));
+    const values = [0, ...[...lines, ...pale].flat().map(([, value]) => value)];
+    const isNear = of === 'amplitude' && bound !== undefined && bound.at <= maxBoundShare * Math.max(...values);
+    const range = rangeOf(isNear ? [...values, bound.at] : values);
     const [low, high] = roundOf(range, ticksIn(heights[of]));
     const top = y + titleHeight;
     const bottom = top + (low === high ? 0 : heights[of]);
     y = bottom + gap;
-    return { of, lines, low, high, top, bottom };
+    return { of, lines, pale, bound: isNear ? bound : undefined, low, high, top, bottom };
   });
+}
+
+/** Between pulses there is no phase. */
+function linesOf({ pulses }: Track, of: Quantity, nanoseconds: number, points?: number): readonly Points[] {
+  if (of !== 'phase') return [lineOf(pulses, of, nanoseconds, points)];
+  return pulses.map(({ from, to, phase }) => [[from, phase] as const, [to, phase] as const]);
 }
 
 function ticksIn(height: number): number {
@@ -129,7 +158,7 @@ function roundOf([low, high]: readonly [number, number], ticks: number): readonl
 }
 
 function Curve({
-  row: { of, lines, low, high, top, bottom },
+  row: { of, lines, pale, bound, low, high, top, bottom },
   nanoseconds,
 }: {
   readonly row: Row;
@@ -143,7 +172,8 @@ function Curve({
   const pad = 3;
   const y = (value: number) => pad + ((high - value) / (high - low)) * (height - 2 * pad);
   const place = ([x, value]: Points[number]) => `${rounded((x / nanoseconds) * across)} ${rounded(y(value))}`;
-  const path = lines.map((line) => `M${line.map(place).join('L')}`).join('');
+  const pathOf = (each: readonly Points[]) => each.map((line) => `M${line.map(place).join('L')}`).join('');
+  const path = pathOf(lines);
   return (
     <>
       <text class="title" x="0" y={top - 8}>
@@ -173,8 +203,17 @@ function Curve({
             {of !== 'phase' && (
               <path class={`f${letter}`} fill-opacity=".14" d={`${path}L${across} ${y(0)}L0 ${y(0)}Z`} />
             )}
+            {pale.length > 0 && <path class={`line pale k${letter}`} d={pathOf(pale)} />}
             <path class={`line k${letter}`} vector-effect="non-scaling-stroke" d={path} />
           </svg>
+          {bound !== undefined && (
+            <>
+              <line class="bound" x1="0" x2="100%" y1={top + y(bound.at)} y2={top + y(bound.at)} />
+              <text class="bound end" x="100%" y={top - 8}>
+                {bound.label}
+              </text>
+            </>
+          )}
         </>
       )}
     </>

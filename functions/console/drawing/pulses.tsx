@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatCount } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
+import type { ChannelBounds } from './channel-bounds.ts';
 import { Curves } from './curves.tsx';
 import type { Timeline, Track } from './timeline.ts';
 
@@ -14,11 +15,17 @@ interface Props {
   readonly timeline: Timeline;
   /** Variables without a value: what needs them is not drawn, and that is no fault. */
   readonly missing?: readonly string[];
+  /** The same sequence with other values: in pale lines. */
+  readonly others?: readonly Timeline[];
+  readonly bounds?: ChannelBounds | undefined;
 }
 
+const noOthers: readonly Timeline[] = [];
+
 /** The pulses of each channel as curves against time, and what they leave out. */
-export function Pulses({ timeline, missing = [] }: Props) {
-  const { tracks, nanoseconds, drawn, operations, problem, notes } = timeline;
+export function Pulses({ timeline, missing = [], others = noOthers, bounds }: Props) {
+  const { tracks, drawn, operations, problem, notes } = timeline;
+  const nanoseconds = Math.max(timeline.nanoseconds, ...others.map((other) => other.nanoseconds));
   const shown = tracks.filter(({ pulses }) => pulses.length > 0);
   const [time, setTime] = useState<number>();
   return (
@@ -32,7 +39,15 @@ export function Pulses({ timeline, missing = [] }: Props) {
           </p>
         ))}
       {shown.map((track) => (
-        <Curves key={track.name} track={track} nanoseconds={nanoseconds} time={time} setTime={setTime} />
+        <Curves
+          key={track.name}
+          track={track}
+          others={others.flatMap((other) => other.tracks.filter(({ name }) => name === track.name))}
+          bounds={bounds}
+          nanoseconds={nanoseconds}
+          time={time}
+          setTime={setTime}
+        />
       ))}
       {shown.length === 0 && problem === undefined && <p class="soft">{words.none}</p>}
       {shown.length > 0 &&
