@@ -16,6 +16,7 @@ import { Mark } from './ui/mark.tsx';
 import { StatusSign } from './ui/status.tsx';
 import { statusWord } from './ui/status-looks.ts';
 import { texts } from './ui/texts.ts';
+import { AddJobsView } from './views/add-jobs-view.tsx';
 import { BatchView } from './views/batch-view.tsx';
 import { BatchesView } from './views/batches-view.tsx';
 import { CompareView } from './views/compare-view.tsx';
@@ -42,6 +43,7 @@ const views: Readonly<Record<string, ViewRules>> = {
   batch: { View: BatchView, within: 'batches' },
   job: { View: JobView, within: 'batches' },
   compare: { View: CompareView, within: 'batches' },
+  add: { View: AddJobsView, within: 'batches' },
   new: { View: NewBatchView, title: texts.views.newBatch },
   projects: { View: ProjectsView, title: texts.views.projects, icon: 'projects' },
   devices: { View: DevicesView, title: texts.views.devices, icon: 'devices' },
