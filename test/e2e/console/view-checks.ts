@@ -89,7 +89,10 @@ export function pictures(
       await page.waitFor(`document.querySelector('main td, svg.histogram, main form')`);
       if (name === 'new') {
         await page.fill('Or its text', sweep('FRESNEL', 'adiabatic sweep'));
-        await page.fill('omega', '12.5');
+        await page.fill('from', '0.5');
+        await page.fill('to', '12.5');
+        await page.fill('steps', '25');
+        await page.choose('Make 25 jobs');
         await page.waitFor(`document.querySelector('#projects option')`);
       }
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
