@@ -53,9 +53,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   [`${page}/parts`]: { holds: 'Results, usage and limits, as several views show them', packages: ['preact'] },
   [`${page}/sweep`]: {
-    holds: 'What a batch of many jobs measured over what it varied: figures, tables, files',
+    holds: 'The jobs of a batch as a sweep: their variables, curves, maps and files',
+    packages: ['preact'],
+  },
   [`${page}/entry`]: {
-    holds: 'What people type before it is sent: a program, its jobs as a table, where they run, and the check',
+    holds: 'A program and its jobs, before they are sent: the table, the check, the drawing',
     packages: ['preact'],
   },
   [`${page}/views`]: { holds: 'A view for each address, and what only that view knows', packages: ['preact'] },
