@@ -2,9 +2,13 @@
  * Sign-in at the issuer: authorization code with PKCE (RFC 7636), without a secret. Tokens stay in
  * the memory of the page and leave with it. Only what joins the way there and the way back is kept
  * in the tab's storage: a random state, the verifier and the view to come back to.
+ *
+ * A page that starts without a session, where someone has signed in before, asks the issuer at once
+ * whether they still are (`prompt=none`): its cookie answers for them, without a question.
  */
 
 import { apiAddress, pageAddress, type Settings } from './page-settings.ts';
+import { forgetSignIn, hasSignedIn, rememberSignIn } from './signed-before.ts';
 
 export interface Session {
   readonly accessToken: string;
@@ -31,14 +35,66 @@ interface Pending {
   readonly state: string;
   readonly verifier: string;
   readonly view: string;
+  /** Whether the issuer was asked to answer without a question. */
+  readonly isSilent: boolean;
 }
 
 const pendingName = 'sign-in';
 
+/** What an issuer answers that may not answer without a question (OpenID Connect Core, 3.1.2.6). */
+const questions = ['login_required', 'interaction_required', 'consent_required', 'account_selection_required'];
+
 /** Leaves for the issuer's page. */
 export async function beginSignIn(settings: Settings): Promise<void> {
+  location.assign(await prepareSignIn(settings, false));
+}
+
+/**
+ * Whether the page now leaves to ask the issuer who is here. It does so where someone has signed in
+ * before, and once only: if the issuer did not lead back, for instance because it showed its page
+ * instead, people sign in by the button.
+ */
+export async function resumeSignIn(settings: Settings): Promise<boolean> {
+  if (settings.clientId === undefined || !hasSignedIn()) return false;
+  // Only a person reloads a page, for instance while it is leaving.
+  if (readPending()?.isSilent === true && !isReload()) {
+    takePending();
+    forgetSignIn();
+    return false;
+  }
+  let address: string;
+  try {
+    address = await prepareSignIn(settings, true);
+  } catch {
+    // The button says what is wrong.
+    return false;
+  }
+  // By Back a browser may show this page as it is now, which does nothing any more.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+  // Back leads to what was before this page, and not through the issuer again.
+  location.replace(address);
+  return true;
+}
+
+function isReload(): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return navigation?.type === 'reload';
+}
+
+function readPending(): Pending | null {
+  return JSON.parse(sessionStorage.getItem(pendingName) ?? 'null') as Pending | null;
+}
+
+function takePending(): Pending | null {
+  const pending = readPending();
+  sessionStorage.removeItem(pendingName);
+  return pending;
+}
+
+/** The address at the issuer, for a sign-in that this tab expects from now on. */
+async function prepareSignIn(settings: Settings, isSilent: boolean): Promise<string> {
   const { authorization_endpoint } = await discover(settings);
-  const pending: Pending = { state: randomText(), verifier: randomText(), view: location.hash };
+  const pending: Pending = { state: randomText(), verifier: randomText(), view: location.hash, isSilent };
   sessionStorage.setItem(pendingName, JSON.stringify(pending));
   const address = new URL(authorization_endpoint);
   const parameters = {
@@ -49,27 +105,46 @@ export async function beginSignIn(settings: Settings): Promise<void> {
     state: pending.state,
     code_challenge: await challengeOf(pending.verifier),
     code_challenge_method: 'S256',
+    ...(isSilent && { prompt: 'none' }),
     ...audienceParameters(settings),
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  location.assign(address);
+  return address.href;
+}
+
+/** Whether the page was opened by an answer of the issuer. */
+export function isAnswered(): boolean {
+  const answer = new URLSearchParams(location.search);
+  return answer.has('code') || answer.has('error');
 }
 
 /**
- * The session of someone who comes back from the issuer's page; undefined for anyone else. Throws
- * SignInFailed.
+ * The session of someone who comes back from the issuer's page; undefined where the issuer would
+ * have to ask them first. Throws SignInFailed.
  */
 export async function finishSignIn(settings: Settings): Promise<Session | undefined> {
   const answer = new URLSearchParams(location.search);
-  if (!answer.has('code') && !answer.has('error')) return undefined;
-  const pending = JSON.parse(sessionStorage.getItem(pendingName) ?? 'null') as Pending | null;
-  sessionStorage.removeItem(pendingName);
+  const pending = takePending();
   // A reload must not send the code again.
   history.replaceState(null, '', pageAddress() + (pending?.view ?? ''));
   if (pending === null || answer.get('state') !== pending.state) {
     throw new SignInFailed('This sign-in was begun in another tab, or has been used already.');
   }
+  try {
+    const session = await redeem(settings, answer, pending);
+    if (session === undefined) forgetSignIn();
+    else rememberSignIn();
+    return session;
+  } catch (error) {
+    // It would fail again at each start of the page.
+    forgetSignIn();
+    throw error;
+  }
+}
+
+async function redeem(settings: Settings, answer: URLSearchParams, pending: Pending): Promise<Session | undefined> {
   const error = answer.get('error');
+  if (error !== null && pending.isSilent && questions.includes(error)) return undefined;
   if (error !== null) throw new SignInFailed(answer.get('error_description') ?? error);
   return requestToken(settings, {
     grant_type: 'authorization_code',
@@ -155,8 +230,12 @@ function discover({ issuer }: Settings): Promise<Metadata> {
   return metadata;
 }
 
-/** The page at the issuer that ends its own session too; undefined where it has none. */
-export async function signOutAddress(settings: Settings): Promise<string | undefined> {
+/**
+ * From now on the page asks the issuer no more. The result is the page at the issuer that ends its
+ * own session too; undefined where it has none.
+ */
+export async function signOut(settings: Settings): Promise<string | undefined> {
+  forgetSignIn();
   const { end_session_endpoint } = await discover(settings);
   if (end_session_endpoint === undefined) return undefined;
   const address = new URL(end_session_endpoint);

@@ -42,13 +42,26 @@ export function foreignChecks(
   { issuer, stack, logFile }: Awaited<ReturnType<typeof startForeignStack>>,
 ) {
   const own = visit(page, stack.baseUrl, expected);
-  const { tokens } = issuer;
+  const { tokens, silence } = issuer;
+  const signedIn = `document.querySelector('header nav')`;
+  const signedOut = `document.querySelector('.sign-in button.main')`;
+  /** How often the console has asked the issuer who is here. */
+  const countOfQuestions = () => page.requested.filter((address) => address.includes('prompt=none')).length;
   const countOfTokens = () => page.requested.filter((address) => address === `${issuer.url}/token`).length;
 
+  /** Someone who has signed in before is asked nothing. */
   async function signIn(view: string) {
     await page.open('about:blank', 'true');
-    await page.open(`${own.address}${view}`, `document.querySelector('.sign-in button')`);
-    await page.choose('Sign in');
+    await page.open(`${own.address}${view}`, `${signedOut} || ${signedIn}`);
+    if (await page.evaluate(`${signedIn} === null`)) {
+      await page.choose('Sign in');
+      await enter();
+    }
+    await own.rest();
+  }
+
+  /** What the issuer asks, until it leads back. */
+  async function enter() {
     await page.waitFor(`document.querySelector('input[name=login], [name=prompt], header nav')`);
     if (await page.evaluate(`document.querySelector('input[name=login]') !== null`)) {
       await page.type('input[name=login]', 'ada');
@@ -57,8 +70,7 @@ export function foreignChecks(
       await page.waitFor(`document.querySelector('[name=prompt][value=consent], header nav')`);
     }
     if (await page.evaluate(`document.querySelector('[name=prompt]') !== null`)) await page.click('[type=submit]');
-    await page.waitFor(`document.querySelector('header nav')`);
-    await own.rest();
+    await page.waitFor(signedIn);
   }
 
   const checks: Record<string, Check> = {
@@ -103,6 +115,51 @@ export function foreignChecks(
       if (await page.evaluate(`document.querySelector('[name=prompt]') !== null`)) await page.click('[type=submit]');
       await page.waitFor(`document.querySelector('header nav')`);
       assert.equal(await page.evaluate('location.hash'), '#/usage');
+      return undefined;
+    },
+
+    async 'at a foreign issuer: a reload and a new tab ask nobody anything'() {
+      Object.assign(tokens, { seconds: 600, areRenewable: true });
+      await page.evaluate('globalThis.isOld = true; location.reload()');
+      await page.waitFor(`globalThis.isOld === undefined && ${signedIn}`);
+      assert.equal(await page.evaluate('location.hash'), '#/usage');
+      await page.inNewTab((tab) => tab.open(`${own.address}#/devices`, signedIn));
+      return undefined;
+    },
+
+    async 'an issuer that shows its page instead of an answer is not asked again without the person'() {
+      silence.is = 'ignored';
+      await page.open('about:blank', 'true');
+      await page.forgetCookies();
+      await page.open(`${own.address}#/devices`, `document.querySelector('input[name=login]')`);
+      const before = countOfQuestions();
+      await page.open(own.address, signedOut);
+      await page.open('about:blank', 'true');
+      await page.open(own.address, signedOut);
+      assert.equal(countOfQuestions(), before);
+      return undefined;
+    },
+
+    async 'who signs in on the page that such an issuer shows comes to the view'() {
+      await signIn('#/devices');
+      await page.open('about:blank', 'true');
+      await page.forgetCookies();
+      await page.open(`${own.address}#/usage`, `document.querySelector('input[name=login]')`);
+      await enter();
+      assert.deepEqual(await page.evaluate('[location.hash, location.search]'), ['#/usage', '']);
+      return undefined;
+    },
+
+    async 'an issuer that fails is asked once, and its words are shown'() {
+      silence.is = 'failing';
+      const before = countOfQuestions();
+      await page.evaluate('location.reload()');
+      await own.see('Out of order.');
+      await page.waitFor(signedOut);
+      await page.evaluate('globalThis.isOld = true; location.reload()');
+      await page.waitFor(`globalThis.isOld === undefined && ${signedOut}`);
+      assert.equal(countOfQuestions(), before + 1);
+      silence.is = 'answered';
       return undefined;
     },
 

@@ -14,7 +14,8 @@ export const foreignAudience = 'https://quantum.invalid/api';
 /**
  * An issuer of others: `oidc-provider`, as it is installed in `folder`, on a free port. It accepts
  * any name with any password. A public client with PKCE gets JWTs for the audience; `tokens` says
- * what the next ones are like.
+ * what the next ones are like, `silence` what it makes of `prompt=none`: it answers, it ignores it
+ * as older issuers do, or it fails.
  */
 export async function startForeignIssuer(folder: string) {
   const module = pathToFileURL(join(folder, 'node_modules/oidc-provider/lib/index.js')).href;
@@ -23,11 +24,13 @@ export async function startForeignIssuer(folder: string) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const tokens = { seconds: 600, areRenewable: true };
+  const silence: { is: 'answered' | 'ignored' | 'failing' } = { is: 'answered' };
   const jwk = await exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey);
 
   return {
     url,
     tokens,
+    silence,
 
     /** Lets the console at this address sign in. */
     admit(consoleUrl: string) {
@@ -63,7 +66,23 @@ export async function startForeignIssuer(folder: string) {
           },
         },
       });
-      server.on('request', provider.callback());
+      const answer = provider.callback();
+      server.on('request', (request, response) => {
+        const address = new URL(request.url ?? '/', url);
+        if (address.searchParams.get('prompt') !== 'none' || silence.is === 'answered')
+          return answer(request, response);
+        if (silence.is === 'failing') {
+          const back = new URL(address.searchParams.get('redirect_uri') ?? '');
+          const state = address.searchParams.get('state') ?? '';
+          back.search = String(
+            new URLSearchParams({ error: 'server_error', error_description: 'Out of order.', state }),
+          );
+          return response.writeHead(303, { Location: back.href }).end();
+        }
+        address.searchParams.delete('prompt');
+        request.url = `${address.pathname}${address.search}`;
+        return answer(request, response);
+      });
     },
 
     async stop() {

@@ -58,6 +58,7 @@ export function slowLineCheck(visit: Visit): Check {
   return async () => {
     await page.open('about:blank', 'true');
     await page.forget();
+    await page.forgetSignIn(visit.baseUrl);
     await page.slowDown(slowLine);
     const signIn = `document.querySelector('.sign-in button')`;
     const first = await loaded(() => page.open(visit.address, signIn), signIn);

@@ -41,9 +41,15 @@ export function visit(page: Page, baseUrl: string, expected = new Set<number>())
       await page.choose('Sign in');
     },
 
-    async openAs(name: string, view = '') {
+    /** Opens the console at this view, as someone who has not signed in with this browser. */
+    async openAsStranger(view = '') {
       await page.open('about:blank', 'true');
+      await page.forgetSignIn(baseUrl);
       await page.open(`${self.address}${view}`, `document.querySelector('.sign-in button')`);
+    },
+
+    async openAs(name: string, view = '') {
+      await self.openAsStranger(view);
       await self.signIn(name);
       await page.waitFor(`document.querySelector('header nav')`);
       await self.rest();

@@ -44,6 +44,12 @@ export interface Page {
   slowDown(line?: { readonly milliseconds: number; readonly bitsPerSecond: number }): Promise<void>;
   /** Empties the browser's cache. */
   forget(): Promise<void>;
+  /** Takes away cookies, and what this origin has stored for all tabs: no user has signed in. */
+  forgetSignIn(origin: string): Promise<void>;
+  /** Takes away cookies alone. */
+  forgetCookies(): Promise<void>;
+  /** Works in another tab of the same browser, then closes it. Its errors are its own. */
+  inNewTab<Result>(work: (tab: Page) => Promise<Result>): Promise<Result>;
   /** A picture of the window, as PNG. */
   screenshot(): Promise<Buffer>;
   /**
@@ -121,7 +127,7 @@ export async function withPage<Result>(program: string, work: (page: Page) => Pr
   try {
     socket = new WebSocket(await devToolsAddress(browser.stderr));
     await once(socket, 'open');
-    return await work(await attach(socket));
+    return await work((await attach(socket)).page);
   } finally {
     socket?.close();
     browser.stderr.destroy();
@@ -140,7 +146,8 @@ async function devToolsAddress(output: NodeJS.ReadableStream): Promise<string> {
   throw new Error(`Chromium did not start:\n${lines.join('\n')}`);
 }
 
-async function attach(socket: WebSocket): Promise<Page> {
+/** A new tab. A socket serves one. */
+async function attach(socket: WebSocket): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> {
   const waiting = new Map<number, PromiseWithResolvers<Message>>();
   const errors: string[] = [];
   const requested: string[] = [];
@@ -215,7 +222,7 @@ async function attach(socket: WebSocket): Promise<Page> {
 
   const find = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
 
-  return {
+  const page: Page = {
     errors,
     requested,
     receivedBytes: () => received,
@@ -259,7 +266,25 @@ async function attach(socket: WebSocket): Promise<Page> {
     resize: (width, height) =>
       send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }),
     forget: () => send('Network.clearBrowserCache'),
+    forgetCookies: () => send('Network.clearBrowserCookies'),
+    async forgetSignIn(origin) {
+      await send('Network.clearBrowserCookies');
+      await send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage' });
+    },
+    async inNewTab(work) {
+      const own = new WebSocket(socket.url);
+      await once(own, 'open');
+      const tab = await attach(own);
+      try {
+        return await work(tab.page);
+      } finally {
+        await tab.close();
+        own.close();
+        await send('Page.bringToFront');
+      }
+    },
     screenshot: async () => Buffer.from((await send('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
     prefer: (value) => send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] }),
   };
+  return { page, close: () => send('Page.close') };
 }
