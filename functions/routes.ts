@@ -498,6 +498,7 @@ export const routes = {
     files: [
       'swagger-ui-dist/swagger-ui.css',
       'swagger-ui-dist/swagger-ui-bundle.js',
+      './page/tokens.css',
       './page/docs.css',
       './page/snippets.mjs',
       './page/docs.mjs',

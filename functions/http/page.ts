@@ -6,6 +6,7 @@ import { basename, extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { NotFound } from '../errors.ts';
 import { type Handler, httpFunction } from './http-function.ts';
+import { iconAddress } from './mark.ts';
 import type { HttpReply } from './reply.ts';
 
 interface PageFile {
@@ -27,6 +28,10 @@ interface PageContent {
   readonly origins?: readonly string[];
   /** Where its forms may lead. Without it they lead nowhere. */
   readonly formTargets?: readonly string[];
+  /**
+   * The address of a stylesheet of another page, for a page that runs nothing. It may load fonts.
+   */
+  readonly stylesheet?: string;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -78,16 +83,12 @@ function isFont({ mediaType }: PageFile): boolean {
  * `origins`. Inline scripts do not run, and inline styles have no effect.
  */
 export function htmlReply(
-  { title, head = '', body, origins = [], formTargets = ["'none'"] }: PageContent,
+  { title, head = '', body, origins = [], formTargets = ["'none'"], stylesheet }: PageContent,
   files: readonly PageFile[] = [],
 ): HttpReply {
   // A page without files runs nothing.
-  const loads = [
-    "script-src 'self'",
-    "style-src 'self'",
-    "font-src 'self'",
-    ["connect-src 'self'", ...origins].join(' '),
-  ];
+  const runs = files.length > 0 ? ["script-src 'self'", ["connect-src 'self'", ...origins].join(' ')] : [];
+  const isStyled = files.length > 0 || stylesheet !== undefined;
   const links = files.map((file) => {
     const { name, hash, mediaType } = file;
     if (isFont(file)) return `<link rel="preload" as="font" type="${mediaType}" href="?file=./${name}" crossorigin>`;
@@ -95,6 +96,7 @@ export function htmlReply(
     if (mediaType.startsWith('text/css')) return `<link rel="stylesheet" href="${address}">`;
     return `<script ${name.endsWith('.mjs') ? 'type="module"' : 'defer'} src="${address}"></script>`;
   });
+  if (stylesheet !== undefined) links.unshift(`<link rel="stylesheet" href="${escapeHtml(stylesheet)}">`);
   const text = `<!doctype html>
 <html lang="en">
 <head>
@@ -102,7 +104,7 @@ export function htmlReply(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${iconAddress}">
 ${[head, ...links].filter(Boolean).join('\n')}
 </head>
 <body>
@@ -116,7 +118,8 @@ ${body}
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': [
         "default-src 'none'",
-        ...(files.length > 0 ? loads : []),
+        ...runs,
+        ...(isStyled ? ["style-src 'self'", "font-src 'self'"] : []),
         // Images of stylesheets may be `data:`, such as Swagger UI's icons.
         "img-src 'self' data:",
         "base-uri 'none'",

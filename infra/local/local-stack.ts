@@ -91,6 +91,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     url: front.url + issuerPath,
     audience,
     accounts: [...accounts, ...projectAccounts, deviceAccount, operatorAccount],
+    stylesheet: '/console?file=page.css',
     ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 

@@ -95,6 +95,8 @@ describe('GET /', () => {
       200,
       expect.not.stringMatching(/unsafe|http|script-src/),
     ]);
+    expect(body).toContain(`<link rel="stylesheet" href="${base}/console?file=page.css">`);
+    expect(body).not.toMatch(/<script|<style|style=/);
     const found = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address);
     expect(found).toEqual(['/console', '/docs', '/openapi.json'].map((each) => base + each));
   });

@@ -210,7 +210,7 @@ function JobBody({ job, batch, text, drawing }: BodyProps) {
       key={job.id}
       jobId={job.id}
       results={results}
-      areExpected={job.status === 'DONE'}
+      areExpected={job.status === 'DONE' && (batch.answer?.data.erased_at ?? null) === null}
       {...{ shape, bitNames, by, setBy }}
     />
   );

@@ -9,11 +9,12 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
+import type { HttpReply } from '../../../functions/http/reply.ts';
 import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
 import { decodeComponent, readBody, splitTarget } from '../service/http-server.ts';
 import { Refusal } from '../service/refusal.ts';
 import type { Account } from './accounts.ts';
-import { createSignInPage, type SignInPage } from './sign-in-page.ts';
+import { createSignInPage, type SignInPage, type SignInRequest } from './sign-in-page.ts';
 
 /**
  * An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their
@@ -25,8 +26,8 @@ export interface Issuer {
   /** A token of the account, valid for `seconds`. */
   token(account: Account, seconds?: number): Promise<string>;
   /**
-   * Answers the discovery document, the keys and the token endpoint; `path` is relative to the
-   * issuer's.
+   * Answers the discovery document, the keys, the token endpoint, and the pages to sign in and out;
+   * `path` is relative to the issuer's.
    */
   handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
@@ -45,9 +46,11 @@ interface IssuerOptions {
   readonly accounts: readonly Account[];
   /** Where its key is kept, so that tokens outlive a restart. */
   readonly keyFile?: string;
+  /** The console's, for the looks of its pages; without it, they are plain. */
+  readonly stylesheet?: string;
 }
 
-export async function createIssuer({ url, audience, accounts, keyFile }: IssuerOptions): Promise<Issuer> {
+export async function createIssuer({ url, audience, accounts, keyFile, stylesheet }: IssuerOptions): Promise<Issuer> {
   const key = await signingKey(keyFile);
   const kid = await calculateJwkThumbprint(key);
   const publicKeys = { keys: [{ kty: key.kty, n: key.n, e: key.e, kid, use: 'sig', alg: 'RS256' }] };
@@ -56,7 +59,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
     access: (account, seconds) => sign(account, seconds, { audience, claims: accessClaims(account) }),
     identity: (account, seconds, clientId) => sign(account, seconds, { audience: clientId, claims: namesOf(account) }),
   };
-  const signInPage = createSignInPage((username, password) => findAccount(accounts, username, password));
+  const signInPage = createSignInPage({ url, accounts, stylesheet });
   const metadata = metadataOf(url);
   return {
     url,
@@ -65,7 +68,8 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
     async handle(path, request, response) {
       if (path === '/.well-known/openid-configuration') return answer(response, 200, metadata);
       if (path === '/.well-known/jwks.json') return answer(response, 200, publicKeys);
-      if (path === '/authorize') return signIn(signInPage, request, response);
+      if (path === '/authorize') return showPage(signInPage.answer, request, response);
+      if (path === '/logout') return showPage(signInPage.signOut, request, response);
       if (path !== '/oauth/token') return answer(response, 404, { error: 'not_found' });
       if (request.method !== 'POST') return answer(response, 405, { error: 'invalid_request' }, { Allow: 'POST' });
       return answerTokenRequest({ accounts, signInPage, tokens }, request, response);
@@ -101,9 +105,11 @@ function metadataOf(url: string) {
     issuer: url,
     authorization_endpoint: `${url}/authorize`,
     token_endpoint: `${url}/oauth/token`,
+    end_session_endpoint: `${url}/logout`,
     jwks_uri: `${url}/.well-known/jwks.json`,
     response_types_supported: ['code'],
     code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: ['none', 'login', 'select_account'],
     grant_types_supported: grants,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
@@ -116,12 +122,16 @@ function answer(response: ServerResponse, status: number, body: unknown, headers
   response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
 }
 
-async function signIn(page: SignInPage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function showPage(
+  answerOf: (asked: SignInRequest) => HttpReply,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { search } = splitTarget(request.url ?? '/');
   const query = Object.fromEntries(new URLSearchParams(search));
   try {
     const form = request.method === 'POST' ? ((await readForm(request)) ?? {}) : undefined;
-    const { status, headers, body } = page.answer(query, form);
+    const { status, headers, body } = answerOf({ query, form, cookies: request.headers.cookie });
     response.writeHead(status, headers).end(body);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

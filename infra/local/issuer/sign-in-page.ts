@@ -1,15 +1,25 @@
 /**
  * The issuer's page to sign in at, for applications in a browser: authorization code with PKCE (RFC
- * 7636). Codes and refresh tokens are kept in memory, so a restart ends them.
+ * 7636), and a session of the browser, so that the next sign-in asks for nothing. Codes, refresh
+ * tokens and sessions are kept in memory, so a restart ends them.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
-import { escapeHtml, htmlReply } from '../../../functions/http/page.ts';
 import type { HttpReply } from '../../../functions/http/reply.ts';
 import { Refusal } from '../service/refusal.ts';
 import type { Account } from './accounts.ts';
+import { type BrowserSessions, createBrowserSessions } from './browser-sessions.ts';
+import { formPage, signedOutPage } from './sign-in-form.ts';
 
 type Parameters = Readonly<Record<string, string>>;
+
+/** What a browser asks of the page. */
+export interface SignInRequest {
+  readonly query: Parameters;
+  /** What was entered, or the account that was chosen; undefined when the page is opened. */
+  readonly form?: Parameters | undefined;
+  readonly cookies?: string | undefined;
+}
 
 const codeMilliseconds = 60_000;
 
@@ -26,36 +36,56 @@ interface Code extends Grant {
 
 export type SignInPage = ReturnType<typeof createSignInPage>;
 
-export function createSignInPage(findAccount: (username: string, password: string) => Account | undefined) {
+interface SignInPageOptions {
+  /** The issuer's: it distinguishes the cookies of issuers on one machine. */
+  readonly url: string;
+  readonly accounts: readonly Account[];
+  /** Of the console, for the looks of the pages. */
+  readonly stylesheet?: string | undefined;
+}
+
+export function createSignInPage({ url, accounts, stylesheet }: SignInPageOptions) {
   const codes = new Map<string, Code>();
   const refreshTokens = new Map<string, Grant>();
+  const sessions = createBrowserSessions(url);
 
   return {
     /**
-     * The page for a request to sign in, or what follows its form: a way back with a code. `form`
-     * is what was entered. Throws Refusal if the user may not be sent back.
+     * The page for a request to sign in, or a way back with a code: after its form, and at once
+     * where the browser has a session. Throws Refusal if the user may not be sent back.
      */
-    answer(query: Parameters, form?: Parameters): HttpReply {
-      const { redirect_uri: redirectUri = '', client_id: clientId = '', state, code_challenge: challenge } = query;
+    answer({ query, form, cookies }: SignInRequest): HttpReply {
+      const { redirect_uri: redirectUri = '', client_id: clientId = '', code_challenge: challenge } = query;
       if (clientId === '') throw new Refusal('invalid_request', 'client_id is missing.');
-      if (!isLoopback(redirectUri)) throw new Refusal('invalid_request', 'redirect_uri is no address of this machine.');
-      const goBack = (parameters: Parameters): HttpReply => {
-        const location = new URL(redirectUri);
-        for (const [name, value] of Object.entries({ ...parameters, ...(state !== undefined && { state }) })) {
-          location.searchParams.set(name, value);
-        }
-        return { status: 303, headers: { Location: location.href, 'Cache-Control': 'no-store' }, body: '' };
-      };
+      requireLoopback('redirect_uri', redirectUri);
+      const goBack = (parameters: Parameters) => redirect(redirectUri, query, parameters);
       if (query.response_type !== 'code') return goBack({ error: 'unsupported_response_type' });
       if (challenge === undefined || query.code_challenge_method !== 'S256') {
         return goBack({ error: 'invalid_request', error_description: 'PKCE with S256 is required.' });
       }
-      if (form === undefined) return page(redirectUri);
-      const account = findAccount(form.username ?? '', form.password ?? '');
-      if (account === undefined) return page(redirectUri, 'Wrong username or password.');
+      const prompts = (query.prompt ?? '').split(' ').filter(Boolean);
+      if (prompts.includes('none') && prompts.length > 1) {
+        return goBack({ error: 'invalid_request', error_description: 'prompt=none goes with no other prompt.' });
+      }
+      const entered = form === undefined ? sessionOf(sessions, cookies, prompts) : findEntered(accounts, form);
+      if (entered === undefined && prompts.includes('none')) return goBack({ error: 'login_required' });
+      if (entered === undefined) return formPage({ accounts, redirectUri, form, stylesheet });
       const code = randomText();
-      codes.set(code, { account, clientId, redirectUri, challenge, until: Date.now() + codeMilliseconds });
-      return goBack({ code });
+      codes.set(code, { account: entered, clientId, redirectUri, challenge, until: Date.now() + codeMilliseconds });
+      const reply = goBack({ code });
+      if (form === undefined) return reply;
+      return { ...reply, headers: { ...reply.headers, 'Set-Cookie': sessions.begin(entered, cookies) } };
+    },
+
+    /**
+     * Ends the session of the browser. It goes to `post_logout_redirect_uri`, if there is one.
+     * Throws Refusal, and ends nothing, if it may not be sent there.
+     */
+    signOut({ query, cookies }: SignInRequest): HttpReply {
+      const { post_logout_redirect_uri: target } = query;
+      if (target !== undefined) requireLoopback('post_logout_redirect_uri', target);
+      const reply = target === undefined ? signedOutPage(stylesheet) : redirect(target, query, {});
+      return { ...reply, headers: { ...reply.headers, 'Set-Cookie': sessions.end(cookies) } };
     },
 
     /** Whose code or refresh token it is. Each counts once. Throws Refusal. */
@@ -90,30 +120,36 @@ export function createSignInPage(findAccount: (username: string, password: strin
   }
 }
 
+/** Who has signed in with this browser, unless they are to be asked again. */
+function sessionOf(sessions: BrowserSessions, cookies: string | undefined, prompts: readonly string[]) {
+  const asksAgain = prompts.includes('login') || prompts.includes('select_account');
+  return asksAgain ? undefined : sessions.find(cookies);
+}
+
+/** An account that the page offers needs no password there: the page says it anyway. */
+function findEntered(accounts: readonly Account[], { account: chosen, username, password }: Parameters) {
+  if (chosen !== undefined) return accounts.find((each) => each.about !== undefined && each.username === chosen);
+  return accounts.find((each) => each.username === username && each.password === password);
+}
+
 function randomText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Codes are handed to applications on this machine only. */
-function isLoopback(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+/** The answer that leads to the application, with the state that it sent. */
+function redirect(address: string, { state }: Parameters, parameters: Parameters): HttpReply {
+  const location = new URL(address);
+  for (const [name, value] of Object.entries({ ...parameters, ...(state !== undefined && { state }) })) {
+    location.searchParams.set(name, value);
+  }
+  return { status: 303, headers: { Location: location.href, 'Cache-Control': 'no-store' }, body: '' };
 }
 
-function page(redirectUri: string, problem?: string): HttpReply {
-  const body = `<main>
-<h1>Sign in</h1>
-<p>The accounts of this local stack: demo and guest; admin, member and viewer of one project; operator. Each has its name as its password.</p>
-${problem === undefined ? '' : `<p role="alert"><strong>${escapeHtml(problem)}</strong></p>`}
-<form method="post">
-<p><label>Username<br><input name="username" autocomplete="username" required autofocus></label></p>
-<p><label>Password<br><input name="password" type="password" autocomplete="current-password" required></label></p>
-<p><button>Sign in</button></p>
-</form>
-</main>`;
-  // Chromium also asks whether the form may lead where its answer leads.
-  const reply = htmlReply({ title: 'Sign in', body, formTargets: ["'self'", new URL(redirectUri).origin] });
-  const status = problem === undefined ? 200 : 401;
-  return { ...reply, status, headers: { ...reply.headers, 'Cache-Control': 'no-store' } };
+/** Browsers are sent to applications on this machine only. Throws Refusal. */
+function requireLoopback(parameter: string, text: string): void {
+  if (URL.canParse(text)) {
+    const { protocol, hostname } = new URL(text);
+    if (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return;
+  }
+  throw new Refusal('invalid_request', `${parameter} is no address of this machine.`);
 }

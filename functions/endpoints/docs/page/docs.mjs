@@ -44,12 +44,46 @@ const operationsOf = (paths) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   );
 
+/** The path of a call in the page's state. */
+const keyOf = (tag, operationId) => ['operations', tag, operationId];
+
+/** Moves to a call, or to the calls of a tag, once it is open. */
+function reveal(...key) {
+  requestAnimationFrame(() => {
+    const block = document.getElementById(key.join('-').replaceAll(' ', '_'));
+    block?.scrollIntoView();
+    block?.querySelector('button').focus({ preventScroll: true });
+  });
+}
+
+/**
+ * Opens what the address names: it was edited, or Back led there. Swagger UI looks at the address
+ * once, at the start. Its actions would write it again, and so cut off the way forward.
+ */
+function openAddressed() {
+  const [tag = '', operationId] = location.hash.slice(2).split('/').map(decodeURIComponent);
+  const isOfTag = (each) => each.tags.includes(tag) && (operationId ?? each.operationId) === each.operationId;
+  const { paths = {}, webhooks = {} } = description;
+  if (![...operationsOf(paths), ...operationsOf(webhooks)].some(isOfTag)) return;
+  const open = (thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } });
+  open(['operations-tag', tag]);
+  if (operationId === undefined) return reveal('operations-tag', tag);
+  open(keyOf(tag, operationId));
+  reveal(...keyOf(tag, operationId));
+}
+
+addEventListener('hashchange', openAddressed);
+
 /** Swagger UI's React. */
 let { element, Fragment, useEffect, useRef, useState } = {};
 
-/** The list of the calls, a field that searches it, and the switch of the theme. */
+/**
+ * The way to the console, the list of the calls, a field that searches it, and the switch of the
+ * theme. On a phone the list is folded until one searches or asks for it.
+ */
 function Calls({ layoutSelectors, layoutActions }) {
   const [wanted, search] = useState('');
+  const [isUnfolded, unfold] = useState(false);
   const { tags = [], paths = {}, webhooks = {} } = description;
   const groups = tags.map(({ name }) => [name, operationsOf(paths).filter((each) => each.tags.includes(name))]);
   groups.push(['webhooks', operationsOf(webhooks)]);
@@ -63,6 +97,7 @@ function Calls({ layoutSelectors, layoutActions }) {
   return element(
     'nav',
     { className: 'calls', 'aria-label': 'Calls' },
+    element('a', { className: 'home', href: `${api}/console` }, element(Mark), 'Console'),
     element(ThemeSwitch),
     element('input', {
       type: 'search',
@@ -70,31 +105,48 @@ function Calls({ layoutSelectors, layoutActions }) {
       'aria-label': 'Search calls',
       onChange: ({ target }) => search(target.value),
     }),
+    element(
+      'button',
+      { type: 'button', className: 'unfold', 'aria-expanded': isUnfolded, onClick: () => unfold(!isUnfolded) },
+      'All calls',
+    ),
     element('p', { role: 'status' }, wanted === '' ? '' : `${count} found`),
-    found.map(([tag, all]) => [
-      element('p', { key: tag }, tag === 'webhooks' ? 'Messages to webhooks' : tag),
-      element(
-        'ul',
-        { key: `${tag} calls` },
-        all.map((call) => element(CallLink, { key: call.operationId, tag, call, layoutSelectors, layoutActions })),
-      ),
-    ]),
+    element(
+      'div',
+      { className: isUnfolded || wanted !== '' ? 'list' : 'list folded', onClick: () => unfold(false) },
+      found.map(([tag, all]) => [
+        element('p', { key: tag }, tag === 'webhooks' ? 'Messages to webhooks' : tag),
+        element(
+          'ul',
+          { key: `${tag} calls` },
+          all.map((call) => element(CallLink, { key: call.operationId, tag, call, layoutSelectors, layoutActions })),
+        ),
+      ]),
+    ),
   );
 }
 
+/** The mark of the service, as the console draws it: 3 × 3 atoms, neighbors never both excited. */
+function Mark() {
+  const places = [4, 12, 20];
+  const atoms = places.flatMap((cy, row) =>
+    places.map((cx, column) => {
+      const isExcited = (row + column) % 2 === 0;
+      return element('circle', { key: `${cx} ${cy}`, cx, cy, r: isExcited ? 3 : 1.6, opacity: isExcited ? 1 : 0.6 });
+    }),
+  );
+  return element('svg', { className: 'mark', viewBox: '0 0 24 24', 'aria-hidden': true }, atoms);
+}
+
 function CallLink({ tag, call: { method, path, summary, operationId }, layoutSelectors, layoutActions }) {
-  const key = ['operations', tag, operationId];
+  const key = keyOf(tag, operationId);
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     // Swagger UI writes the address itself.
     event.preventDefault();
     layoutActions.show(['operations-tag', tag], true);
     layoutActions.show(key, true);
-    requestAnimationFrame(() => {
-      const block = document.getElementById(key.join('-').replaceAll(' ', '_'));
-      block.scrollIntoView();
-      block.querySelector('button').focus({ preventScroll: true });
-    });
+    reveal(...key);
   };
   const properties = {
     href: `#/${encodeURIComponent(tag)}/${operationId}`,
@@ -126,7 +178,9 @@ function Answer({ path, method, specSelectors, getComponent, getConfigs }) {
     if (top < 0 || bottom > innerHeight) place.current.scrollIntoView();
   }, [response]);
   const { status, duration, message, text, url, headers = {} } = response?.toJS() ?? {};
-  const outcome = status === undefined ? `No answer: ${message}` : `${status}, ${duration} ms`;
+  // Swagger UI measures no refused call.
+  const time = duration === undefined ? '' : `, ${duration} ms`;
+  const outcome = status === undefined ? `No answer: ${message}` : `${status}${time}`;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const body = { content: text, contentType: headers['content-type'], url, headers, getConfigs, getComponent };
   return element(
@@ -230,6 +284,29 @@ function Fold({ title, initially = false, children }) {
   return element('details', { open: isOpen, onToggle }, element('summary', null, title), isOpen && children);
 }
 
+/** In characters: a description that is longer shows its first sentences only. */
+const longDescription = 600;
+
+/** The first paragraph, up to its third sentence, and what follows. */
+function splitDescription(text) {
+  const [paragraph] = text.split('\n\n', 1);
+  const [beginning] = /^(?:[^.]|\.(?!\s|$))*(?:\.\s+(?:[^.]|\.(?!\s|$))*){0,2}(?:\.|$)/.exec(paragraph);
+  return [beginning, text.slice(beginning.length).trim()];
+}
+
+const markdown = (Markdown) => (props) => {
+  const { source = '' } = props;
+  const isFolded = source.length > longDescription && source !== description.info?.description;
+  if (!isFolded) return element(Markdown, props);
+  const [beginning, rest] = splitDescription(source);
+  return element(
+    Fragment,
+    null,
+    element(Markdown, { ...props, source: beginning }),
+    rest && element(Fold, { title: 'Rules and limits' }, element(Markdown, { ...props, source: rest })),
+  );
+};
+
 /** Beside the form its answer and the snippets; below it all that the call may answer. */
 const responses =
   (Responses, { getComponent }) =>
@@ -257,23 +334,16 @@ const responses =
     );
   };
 
-/** Takes a token. The local stack has a demo account, too. */
+/** Accounts of the local stack, whose passwords are their names. */
+const accounts = ['demo', 'guest', 'member', 'operator', 'device'];
+
+/** Takes a token. The local stack has accounts, too. */
 function SignIn({ authActions, authSelectors, getComponent }) {
-  const [failed, setFailed] = useState(false);
   const isAuthorized = authSelectors.authorized().size > 0;
-  const useDemoAccount = async () => {
-    const body = new URLSearchParams({ grant_type: 'password', username: 'demo', password: 'demo' });
-    const response = await fetch('/_local/issuer/oauth/token', { method: 'POST', body });
-    if (response.ok) signIn((await response.json()).access_token);
-    else setFailed(true);
-  };
-  const demo = { type: 'button', className: 'btn demo', onClick: useDemoAccount };
   return element(
     'div',
     { className: 'sign-in' },
-    isLocalStack &&
-      !isAuthorized &&
-      element('button', demo, failed ? 'There is no demo account here' : 'Use the demo account'),
+    isLocalStack && element(Accounts, { isAuthorized }),
     element(getComponent('authorizeBtn'), {
       onClick: () => authActions.showDefinitions(authSelectors.definitionsToAuthorize()),
       isAuthorized,
@@ -283,19 +353,54 @@ function SignIn({ authActions, authSelectors, getComponent }) {
   );
 }
 
-function signIn(token) {
+/** Signs in with one of the accounts, also in place of another. */
+function Accounts({ isAuthorized }) {
+  const [account, choose] = useState(ofTab.account ?? accounts[0]);
+  const [failed, setFailed] = useState(undefined);
+  const useAccount = async () => {
+    const body = new URLSearchParams({ grant_type: 'password', username: account, password: account });
+    const response = await fetch('/_local/issuer/oauth/token', { method: 'POST', body });
+    if (response.ok) signIn((await response.json()).access_token, account);
+    setFailed(response.ok ? undefined : account);
+  };
+  const select = { id: 'account', value: account, onChange: ({ target }) => choose(target.value) };
+  const state = isAuthorized && ofTab.account ? `Signed in as ${ofTab.account}` : '';
+  return element(
+    Fragment,
+    null,
+    element(
+      'label',
+      { className: 'account' },
+      'Account ',
+      element(
+        'select',
+        select,
+        accounts.map((each) => element('option', { key: each }, each)),
+      ),
+    ),
+    element('button', { type: 'button', className: 'btn demo', onClick: useAccount }, `Use the ${account} account`),
+    element('p', { role: 'status' }, failed ? `There is no account ${failed} here` : state),
+  );
+}
+
+/** `account` is the local stack's, if it is one of its own. */
+function signIn(token, account) {
   const schema = description.components.securitySchemes.bearer;
-  ui.authActions.authorize({ bearer: { name: 'bearer', schema, value: token } });
+  ui.authActions.authorize({ bearer: { name: 'bearer', schema, value: token, account } });
 }
 
 /** The token outlives a reload, and ends with the tab. */
 const keepToken = (authorize) => (schemes) => {
-  ofTab.token = schemes.bearer.value;
+  const { value, account } = schemes.bearer;
+  ofTab.token = value;
+  if (account) ofTab.account = account;
+  else delete ofTab.account;
   return authorize(schemes);
 };
 
 const forgetToken = (logout) => (names) => {
   delete ofTab.token;
+  delete ofTab.account;
   return logout(names);
 };
 
@@ -332,6 +437,7 @@ function additions({ React }) {
       // Their own heading is also the name of a tag.
       Webhooks: after('h3', { className: 'opblock-tag' }, 'Messages to webhooks'),
       responses,
+      Markdown: markdown,
     },
     statePlugins: {
       auth: { wrapActions: { authorize: keepToken, logout: forgetToken } },
@@ -375,6 +481,6 @@ const ui = SwaggerUIBundle({
   defaultModelExpandDepth: 3,
   plugins: [additions],
   onComplete() {
-    if (ofTab.token) signIn(ofTab.token);
+    if (ofTab.token) signIn(ofTab.token, ofTab.account);
   },
 });

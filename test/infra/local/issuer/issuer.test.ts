@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, accounts, deviceAccount, projectAccounts } from '../../../../infra/local/issuer/accounts.ts';
+import { createBrowserSessions } from '../../../../infra/local/issuer/browser-sessions.ts';
 import { createIssuer, type Issuer, maxTokenSeconds } from '../../../../infra/local/issuer/issuer.ts';
 import { type HttpServer, startHttpServer } from '../../../../infra/local/service/http-server.ts';
 
@@ -12,7 +13,14 @@ const [demo] = accounts;
 const directory = mkdtempSync(join(tmpdir(), 'issuer-'));
 const keyFile = join(directory, 'data/key.json');
 const allAccounts = [...accounts, ...projectAccounts, deviceAccount];
-const issuerWithKey = () => createIssuer({ url: 'http://issuer', audience: 'api', accounts: allAccounts, keyFile });
+const issuerWithKey = () =>
+  createIssuer({
+    url: 'http://issuer',
+    audience: 'api',
+    accounts: allAccounts,
+    keyFile,
+    stylesheet: '/console?file=page.css',
+  });
 
 let issuer: Issuer;
 let server: HttpServer;
@@ -75,6 +83,7 @@ describe('paths', () => {
       issuer: 'http://issuer',
       token_endpoint: 'http://issuer/oauth/token',
       jwks_uri: 'http://issuer/.well-known/jwks.json',
+      end_session_endpoint: 'http://issuer/logout',
     });
     const { keys } = (await get('/.well-known/jwks.json')) as JSONWebKeySet;
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'e', 'kid', 'kty', 'n', 'use']]);
@@ -153,9 +162,10 @@ describe('the page to sign in at', () => {
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   };
-  const open = (changed: Record<string, string>, form?: Record<string, string>) =>
+  const open = (changed: Record<string, string>, form?: Record<string, string>, cookie?: string) =>
     fetch(`${server.url}/authorize?${new URLSearchParams({ ...query, ...changed })}`, {
       redirect: 'manual',
+      ...(cookie !== undefined && { headers: { cookie } }),
       ...(form !== undefined && { method: 'POST', body: new URLSearchParams(form) }),
     });
   const signIn = async (changed: Record<string, string> = {}) => {
@@ -172,14 +182,29 @@ describe('the page to sign in at', () => {
   };
   const codeGrant = { grant_type: 'authorization_code', code_verifier: verifier };
 
-  it('runs and loads nothing, and sends its form to itself', async () => {
+  it('runs nothing, loads the looks of the console, and sends its form to itself', async () => {
     const page = await open({});
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const policy = page.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/script-src|style-src|connect-src/);
+    expect(policy).not.toMatch(/script-src|connect-src|unsafe/);
     expect(policy).toContain("form-action 'self' http://127.0.0.1:3000");
-    expect(await page.text()).toMatch(/<input name="password" type="password"/);
+    const text = await page.text();
+    expect(text).toMatch(/<input [^>]*name="password" type="password"/);
+    expect(text).toContain('<link rel="stylesheet" href="/console?file=page.css">');
+    expect(text).not.toMatch(/<style|style=|<script/);
+  });
+
+  it('offers each account that is for people, which signs in without a password', async () => {
+    const offered = [...(await (await open({})).text()).matchAll(/name="account" value="([^"]+)"/g)];
+    const names = offered.map(([, name]) => name!);
+    expect(names).toEqual([...accounts, ...projectAccounts].map(({ username }) => username));
+    for (const account of names) {
+      const code = new URL((await open({}, { account })).headers.get('location')!).searchParams.get('code')!;
+      const { access_token } = await redeem({ ...codeGrant, code });
+      expect((await verify(String(access_token))).payload.preferred_username).toBe(account);
+    }
+    for (const account of ['device', 'made-up', '']) expect((await open({}, { account })).status).toBe(401);
   });
 
   it('gives tokens for a code once, and renews them once for each refresh token', async () => {
@@ -231,5 +256,99 @@ describe('the page to sign in at', () => {
       null,
       'a state',
     ]);
+  });
+
+  describe('the session of a browser', () => {
+    /** The `Cookie` header of a browser that got this answer. */
+    const cookieOf = (response: Response) => response.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const enter = async (account = 'demo', cookie?: string) => cookieOf(await open({}, { account }, cookie));
+    const parametersOf = (response: Response) =>
+      new URL(response.headers.get('location') ?? 'http://nowhere').searchParams;
+    const signOut = (cookie: string, parameters: Record<string, string> = {}) =>
+      fetch(`${server.url}/logout?${new URLSearchParams(parameters)}`, { redirect: 'manual', headers: { cookie } });
+
+    it('begins with a cookie that scripts cannot read, and that other sites do not send', async () => {
+      const header = (await open({}, { account: 'demo' })).headers.get('set-cookie');
+      expect(header).toMatch(/^issuer-default=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+      expect((await open({}, { account: 'nobody' })).headers.get('set-cookie')).toBeNull();
+      expect((await open({})).headers.get('set-cookie')).toBeNull();
+    });
+
+    it.each([{}, { prompt: 'none' }])(
+      'answers with a code of the same person, without a question: %j',
+      async (changed) => {
+        const parameters = parametersOf(await open(changed, undefined, `a=b; ${await enter('member')}; c=d`));
+        expect(parameters.get('state')).toBe('a state');
+        const tokens = await redeem({ ...codeGrant, code: parameters.get('code')! });
+        expect((await verify(String(tokens.access_token))).payload.preferred_username).toBe('member');
+      },
+    );
+
+    it.each([undefined, '', 'issuer-default=made-up', 'issuer-4000=x'])(
+      'is not there for the cookie %j',
+      async (cookie) => {
+        const parameters = parametersOf(await open({ prompt: 'none' }, undefined, cookie));
+        expect([parameters.get('error'), parameters.get('state')]).toEqual(['login_required', 'a state']);
+        expect((await open({}, undefined, cookie)).status).toBe(200);
+      },
+    );
+
+    it.each(['login', 'select_account', 'login consent'])('does not answer for prompt=%s', async (prompt) => {
+      expect((await open({ prompt }, undefined, await enter())).status).toBe(200);
+    });
+
+    it('refuses prompt=none with another prompt', async () => {
+      expect(parametersOf(await open({ prompt: 'none login' }, undefined, await enter())).get('error')).toBe(
+        'invalid_request',
+      );
+    });
+
+    it('answers no address of another machine', async () => {
+      const foreign = { redirect_uri: 'https://evil.example/console', prompt: 'none' };
+      const response = await open(foreign, undefined, await enter());
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    });
+
+    it('is replaced by the next sign-in', async () => {
+      const first = await enter();
+      const second = await enter('member', first);
+      expect(parametersOf(await open({ prompt: 'none' }, undefined, first)).get('error')).toBe('login_required');
+      expect(parametersOf(await open({ prompt: 'none' }, undefined, second)).get('code')).not.toBeNull();
+    });
+
+    it('ends with sign-out, which leads back with its state', async () => {
+      const cookie = await enter();
+      const response = await signOut(cookie, { post_logout_redirect_uri: callback, state: 'of this' });
+      expect([response.status, response.headers.get('location')]).toEqual([303, `${callback}?state=of+this`]);
+      expect(response.headers.get('set-cookie')).toMatch(/^issuer-default=; Path=\/; .*Max-Age=0$/);
+      expect(parametersOf(await open({ prompt: 'none' }, undefined, cookie)).get('error')).toBe('login_required');
+    });
+
+    it('ends with sign-out that names no address, which says so', async () => {
+      const cookie = await enter();
+      expect(await (await signOut(cookie)).text()).toContain('You have signed out');
+      expect(parametersOf(await open({ prompt: 'none' }, undefined, cookie)).get('error')).toBe('login_required');
+    });
+
+    it.each(['https://evil.example/', 'http://127.0.0.1.evil.example/', 'javascript:alert(1)', ''])(
+      'stays when sign-out is to lead to %j',
+      async (post_logout_redirect_uri) => {
+        const cookie = await enter();
+        expect((await signOut(cookie, { post_logout_redirect_uri })).status).toBe(400);
+        expect(parametersOf(await open({ prompt: 'none' }, undefined, cookie)).get('code')).not.toBeNull();
+      },
+    );
+
+    it('has a cookie of its own for each stack on a machine', async () => {
+      const stacks = ['http://127.0.0.1:3000/_local/issuer', 'http://127.0.0.1:4000/_local/issuer'].map(
+        createBrowserSessions,
+      );
+      const cookies = stacks.map((each) => each.begin(demo, undefined));
+      expect(new Set(cookies.map((each) => each.split('=')[0])).size).toBe(2);
+      for (const each of cookies) expect(each).toContain('Path=/_local/issuer;');
+      const both = cookies.map((each) => each.split(';')[0]).join('; ');
+      stacks[0]!.end(both);
+      expect(stacks.map((each) => each.find(both)?.username)).toEqual([undefined, 'demo']);
+    });
   });
 });
