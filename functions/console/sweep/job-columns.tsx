@@ -8,6 +8,7 @@ import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { visible } from '../ui/visible-text.ts';
 import { shorten } from './curve-plot.tsx';
+import type { SortValue } from './job-page.ts';
 import { meanOnes, type Peaks, shareOf } from './measures.ts';
 import { Spark, sparkBits } from './spark.tsx';
 import { readVariables, type Variable } from './variables.ts';
@@ -30,9 +31,6 @@ interface Given {
   readonly marked?: string | undefined;
   readonly isLinked: boolean;
 }
-
-/** The value that rows are sorted by, for what the service does not sort by. */
-export type SortValue = (job: Job) => number | string | undefined;
 
 /**
  * The columns that say something of these jobs: what is empty, or one value in all of them, is left

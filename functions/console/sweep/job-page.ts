@@ -1,5 +1,7 @@
 import type { Job } from '../../schemas/job.ts';
-import type { SortValue } from './job-columns.tsx';
+
+/** The value that rows are sorted by, for what the service does not sort by. */
+export type SortValue = (job: Job) => number | string | undefined;
 
 interface Asked {
   readonly status: readonly string[];
