@@ -3,6 +3,7 @@ import { texts } from '../ui/texts.ts';
 import { hasBand } from './curve-plot.tsx';
 import type { Measure } from './curves.ts';
 import type { FigureData, SweepSource } from './figure-data.ts';
+import { unitOf } from './program.ts';
 import { symbolOf, type Variable } from './variables.ts';
 
 const { sweep: words } = texts;
@@ -54,7 +55,7 @@ export function constantsOf(
   if (named.length === 0) return undefined;
   const values = named.map(({ name, values }) => {
     const [value] = values.values();
-    const unit = units.get(name);
+    const unit = unitOf(units, name);
     const shown = typeof value === 'number' ? formatNumber(value) : String(value).slice(0, 40);
     return `${symbolOf(name)} = ${shown}${unit === undefined ? '' : ` ${unit}`}`;
   });

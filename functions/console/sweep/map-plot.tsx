@@ -176,7 +176,7 @@ function FieldRect({ field, sides: [across, up], axes: [x, y], most, isMarked }:
 function Scale({ most, isShare }: { readonly most: number; readonly isShare: boolean }) {
   const width = 18;
   return (
-    <svg class="ramp" x="100%" y="0" aria-hidden="true">
+    <svg x="100%" y="0" overflow="visible" aria-hidden="true">
       <text class="end" x={-ramp.length * width - 44} y="-12">
         0
       </text>

@@ -1,6 +1,6 @@
 /** What is read from the counts of one job, each with the standard error of its shots. */
 
-import { type Count, totalOf } from '../parts/counter.ts';
+import { type Count, deviationOf, excitationOf, lengthOf, onesOf, totalOf } from '../parts/counter.ts';
 
 export interface Estimate {
   readonly value: number;
@@ -10,27 +10,11 @@ export interface Estimate {
 
 type Counts = readonly Count[];
 
-/** The share of shots that gave one of these bitstrings. */
+/** The share of shots that gave one of these bitstrings. The error is binomial. */
 export function shareOf(counts: Counts, bits: readonly string[]): Estimate {
   const chosen = counts.reduce((sum, each) => (bits.includes(each.bits) ? sum + each.count : sum), 0);
-  return share(chosen, totalOf(counts));
-}
-
-/** By the binomial distribution. */
-function share(count: number, total: number): Estimate {
-  if (total === 0) return { value: 0, error: 0 };
-  const value = count / total;
-  return { value, error: Math.sqrt((value * (1 - value)) / total) };
-}
-
-/** How many bits all bitstrings have; undefined where they differ, or are no bits. */
-export function lengthOf(counts: Counts): number | undefined {
-  const length = counts[0]?.bits.length;
-  return counts.every(({ bits }) => bits.length === length && /^[01]+$/.test(bits)) ? length : undefined;
-}
-
-function onesOf(bits: string): number {
-  return bits.replaceAll('0', '').length;
+  const total = totalOf(counts);
+  return { value: total === 0 ? 0 : chosen / total, error: deviationOf(chosen, total) };
 }
 
 /**
@@ -47,14 +31,8 @@ export function meanOnes(counts: Counts): Estimate | undefined {
 
 /** How often each atom was excited, in the order of the bits; undefined where they are no bits. */
 export function excitations(counts: Counts): readonly Estimate[] | undefined {
-  const length = lengthOf(counts);
   const total = totalOf(counts);
-  if (length === undefined || total === 0) return undefined;
-  const sums = new Array<number>(length).fill(0);
-  for (const { bits, count } of counts) {
-    for (let at = bits.indexOf('1'); at >= 0; at = bits.indexOf('1', at + 1)) sums[at]! += count;
-  }
-  return sums.map((sum) => share(sum, total));
+  return excitationOf(counts)?.map((value) => ({ value, error: deviationOf(value * total, total) }));
 }
 
 /** How many curves a figure has at most. */

@@ -59,7 +59,7 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = 
       })}
       {x.ticks.map(({ value, label }, at) => (
         <g key={value} class={isTight && at % 2 === 1 ? 'minor' : undefined}>
-          <svg x={percent(placeOn(x, value))} y="100%" aria-hidden="true">
+          <svg x={percent(placeOn(x, value))} y="100%" overflow="visible" aria-hidden="true">
             <line class="axis" y2="4" />
             <text class="middle" y="20">
               {label}

@@ -1,12 +1,17 @@
 import { readSequence } from '../drawing/readable-sequence.ts';
-import { unitsOf } from './units.ts';
+import { unitsOf } from '../drawing/variable-units.ts';
 
 /** What a figure takes from the program: units of variables, and atoms in the order of bits. */
 export function programOf(sequence: string | null): {
   readonly units: ReadonlyMap<string, string>;
   readonly atoms: readonly string[];
 } {
-  const register = readSequence(sequence ?? '')?.register ?? [];
-  const atoms = register.map((each) => String('qid' in each ? each.qid : 'name' in each ? each.name : ''));
-  return { units: unitsOf(sequence), atoms };
+  const read = readSequence(sequence ?? '') ?? {};
+  const atoms = (read.register ?? []).map((each) => String('qid' in each ? each.qid : 'name' in each ? each.name : ''));
+  return { units: unitsOf(read), atoms };
+}
+
+/** The unit of a variable, or of an element of one: it has the unit of its list. */
+export function unitOf(units: ReadonlyMap<string, string>, name: string): string | undefined {
+  return units.get(name) ?? units.get(name.replace(/\[\d+\]$/, ''));
 }

@@ -1,7 +1,8 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { lengthOf } from '../parts/counter.ts';
 import { go, linkTo } from '../ui/address.ts';
-import { download } from '../ui/basics.tsx';
 import { formatNumber } from '../ui/format.ts';
+import { saveFigure } from '../ui/save-figure.ts';
 import { texts } from '../ui/texts.ts';
 import { captionOf, constantsOf } from './caption.ts';
 import { CurvePlot } from './curve-plot.tsx';
@@ -10,10 +11,10 @@ import { byNumber, noSecond, useFigureAddress } from './figure-address.ts';
 import { type FigureData, figureOf, type SweepSource } from './figure-data.ts';
 import { FigureTable } from './figure-table.tsx';
 import { MapPlot } from './map-plot.tsx';
-import { lengthOf, type Peaks } from './measures.ts';
+import type { Peaks } from './measures.ts';
 import { Dot, OutcomeLegend } from './outcome-legend.tsx';
 import type { AxisTitle } from './plot-frame.tsx';
-import { pngOf, svgOf } from './save-picture.ts';
+import { unitOf } from './program.ts';
 import { symbolOf, type Variable } from './variables.ts';
 
 const { sweep: words } = texts;
@@ -41,7 +42,7 @@ interface Props {
 
 /** What a sweep measured over what it varied: curves, or a map. One job alone has no figure. */
 export function SweepFigure(props: Props) {
-  const { sources, peaks, units, isAtWork, isReading } = props;
+  const { title, sources, peaks, units, isAtWork, isReading } = props;
   const { choice, change } = useFigureAddress();
   const atoms = useMemo(() => atomNames(props.atoms, sources), [props.atoms, sources]);
   const figure = useMemo(
@@ -53,12 +54,15 @@ export function SweepFigure(props: Props) {
   const titleOf = (variable: Variable | undefined): AxisTitle =>
     variable === undefined
       ? { symbol: words.job }
-      : { symbol: symbolOf(variable.name), unit: units.get(variable.name), isVariable: true };
+      : { symbol: symbolOf(variable.name), unit: unitOf(units, variable.name), isVariable: true };
   const heading = `${words.measures[choice.show]} ${words.over} ${axes.x === undefined ? words.orderOfJobs : symbolOf(axes.x.name)}${isMap && axes.y !== undefined ? ` ${words.and} ${symbolOf(axes.y.name)}` : ''}`;
   return (
     <section class="card sweep" aria-labelledby="sweep-heading">
       <div class="bar">
-        <h2 id="sweep-heading">{heading}</h2>
+        <h2 id="sweep-heading">
+          <span class="paper">{title}: </span>
+          {heading}
+        </h2>
         <Choices figure={figure} show={choice.show} hasAtoms={sources.length === 1} change={change} />
       </div>
       {choice.show === 'bits' && peaks.length > 0 && (
@@ -74,9 +78,7 @@ export function SweepFigure(props: Props) {
           {sources.map(({ name, link }, at) => (
             <li key={link}>
               <Dot series={at + 1} />
-              <a href={link}>
-                <bdi>{name}</bdi>
-              </a>
+              <bdi>{name}</bdi>
             </li>
           ))}
         </ul>
@@ -165,7 +167,6 @@ function Drawing(props: DrawingProps) {
   const { title, sources, units, atoms, marked, mark, figure, show, heading, titleOf } = props;
   const { axes, isMap, curves, gaps, fields, empty, outcomes } = figure;
   const [row, setRow] = useState(0);
-  const plot = useRef<HTMLElement>(null);
   const isShare = show !== 'ones';
   const valueName = show === 'bits' ? (outcomes[0] ?? []).join(' + ') : words.ones;
   const batchOf = ({ id }: PlottedJob) =>
@@ -180,16 +181,13 @@ function Drawing(props: DrawingProps) {
         : [`${symbolOf(axes.y.name)} = ${formatNumber(y)}`]),
     ].join(' · ');
   const caption = captionOf({ figure, sources, show });
-  // The page has these values elsewhere.
-  const saved = [caption, constantsOf(figure.variables.constant, units)].filter(Boolean).join(' ');
   const shared = {
     ...{ xTitle: titleOf(axes.x), isShare, isNumbered: axes.x === undefined, whereOf },
     description: `${heading}. ${caption}`,
     open: (jobId: string) => go(linkTo(['job', jobId])),
   };
-  const legend = isMap ? [] : curves.map(({ name }, at) => ({ name, look: `f${at + 1}` }));
   return (
-    <figure ref={plot}>
+    <figure>
       {isMap ? (
         <MapPlot
           {...{ ...shared, fields, empty, valueName }}
@@ -211,8 +209,10 @@ function Drawing(props: DrawingProps) {
         />
       )}
       <figcaption>
-        {caption} {words.openHint}{' '}
-        <Save plot={plot} picture={{ title: `${title}: ${heading}`, legend, caption: saved }} />
+        {caption}
+        {/* The page has these values elsewhere. */}
+        <span class="paper"> {constantsOf(figure.variables.constant, units)}</span>
+        <span class="screen"> {words.openHint}</span> <Save title={`${title}: ${heading}`} />
       </figcaption>
       <FigureTable
         figure={figure}
@@ -224,28 +224,28 @@ function Drawing(props: DrawingProps) {
   );
 }
 
-interface SaveProps {
-  readonly plot: { readonly current: HTMLElement | null };
-  readonly picture: Omit<Parameters<typeof svgOf>[0], 'drawing'>;
-}
-
-function Save({ plot, picture }: SaveProps) {
+/** The figure as a file: as wide on every screen, and in the light theme, for papers. */
+function Save({ title }: { readonly title: string }) {
   const [hasFailed, setFailed] = useState(false);
-  const name = picture.title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80);
-  const svg = () => svgOf({ ...picture, drawing: plot.current!.querySelector<SVGSVGElement>('.sweep-drawing')! });
-  const savePng = async () => {
-    const png = await pngOf(svg()).catch(() => undefined);
-    setFailed(png === undefined);
-    if (png !== undefined) download(`${name}.png`, 'image/png', png);
+  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80);
+  const save = async (button: Element, format: 'svg' | 'png') => {
+    const figure = button.closest('.sweep')!;
+    figure.classList.add('on-paper');
+    // It looks at the figure before it waits for anything.
+    const saving = saveFigure(figure, name, format);
+    figure.classList.remove('on-paper');
+    await saving.then(
+      () => setFailed(false),
+      () => setFailed(true),
+    );
   };
   return (
     <span class="sweep-save">
-      <button type="button" class="link" onClick={() => download(`${name}.svg`, 'image/svg+xml', svg())}>
-        {words.saveSvg}
-      </button>{' '}
-      <button type="button" class="link" onClick={() => void savePng()}>
-        {words.savePng}
-      </button>
+      {(['svg', 'png'] as const).map((format) => (
+        <button key={format} type="button" onClick={({ currentTarget }) => void save(currentTarget, format)}>
+          {words.save[format]}
+        </button>
+      ))}
       {hasFailed && <span role="alert"> {words.noPng}</span>}
     </span>
   );

@@ -598,7 +598,6 @@ export const texts = {
         : failed === total
           ? `All ${total} jobs failed`
           : `${failed} of ${total} jobs failed`,
-    drawnWith: (job: number) => `Drawn with the values of job ${job}.`,
     sequence: 'Sequence',
     noSequence: 'The batch has none. Each job may have its own.',
     erased: 'It was erased.',
@@ -747,13 +746,10 @@ export const texts = {
       count === 1 ? 'The result of 1 job is no counter.' : `The results of ${count} jobs are no counters.`,
     unread: (read: string, all: string) => `Only the first ${read} of ${all} jobs are drawn.`,
     openHint: 'Choose a point to open its job.',
-    saveSvg: 'Save as SVG',
-    savePng: 'PNG',
+    save: { svg: 'Save as SVG', png: 'PNG' },
     noPng: 'Your browser cannot make this picture. The SVG has the same.',
     table: 'As a table',
     register: 'Register',
-    registerOf: (job: number) => `job ${job}`,
-    fill: 'Fill of an atom: how often it was excited.',
     reading: 'Reading the results …',
     download: 'Download all',
     downloadJson: 'JSON: an object for each job',

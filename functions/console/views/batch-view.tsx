@@ -4,14 +4,19 @@ import type { Job } from '../../schemas/job.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
 import type { CallFailed } from '../client/public-api.ts';
 import { useCall } from '../client/use-call.ts';
+import { readRegister } from '../drawing/qubit-places.ts';
+import { readSequence } from '../drawing/readable-sequence.ts';
+import { Register } from '../drawing/register.tsx';
 import { SequenceView } from '../drawing/sequence-view.tsx';
+import { type Count, excitationOf } from '../parts/counter.ts';
 import { useProjects } from '../parts/projects.ts';
+import { linesOfBatch, PythonCode } from '../parts/python-code.tsx';
+import { TimelineBar } from '../parts/timeline-bar.tsx';
 import { constantsOf } from '../sweep/caption.ts';
 import { useFigureAddress } from '../sweep/figure-address.ts';
 import { firstOutcomes, meanOnes, peaksOf } from '../sweep/measures.ts';
 import { programOf } from '../sweep/program.ts';
 import { SweepFigure } from '../sweep/sweep-figure.tsx';
-import { SweepRegister } from '../sweep/sweep-register.tsx';
 import { type Sweep, sourceOf } from '../sweep/sweep-source.ts';
 import { useSweep } from '../sweep/use-sweep.ts';
 import { readVariables } from '../sweep/variables.ts';
@@ -77,7 +82,6 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
   const constants = useMemo(() => constantsOf(readVariables(sweep.jobs).constant, units), [sweep.jobs, units]);
   const drawn = useMemo(() => drawnJob(sweep, marked), [sweep, marked]);
   const sources = useMemo(() => [sourceOf(title, linkTo(['batch', batch.id]), sweep)], [title, batch.id, sweep]);
-  const settled = useSettled(drawn);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return (
     <>
@@ -88,6 +92,13 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
         {...{ batch, total, projects }}
         constants={sweep.jobs.length > 1 ? constants : undefined}
         runs={new Set(sweep.jobs.map(({ runs }) => runs))}
+      />
+      <TimelineBar
+        created={batch.created_at}
+        started={batch.start_datetime}
+        ended={batch.end_datetime}
+        status={status}
+        likely={progress?.estimated_start?.likely}
       />
       <Failure failure={failure} />
       <Failure failure={swept.failure} retry={swept.reload} />
@@ -102,18 +113,18 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
           />
           <div class="stack">
             {batch.sequence_builder !== null && drawn !== undefined && (
-              <SweepRegister
+              <JobRegister
                 sequence={batch.sequence_builder}
-                variables={drawn.variables ?? {}}
-                counts={sweep.counts.get(drawn.id)}
-                name={`${texts.sweep.job} ${drawn.creation_order + 1}`}
+                job={drawn}
+                counts={sweep.counts.get(drawn.id) ?? noCounts}
               />
             )}
+            <PythonCode lines={linesOfBatch(batch.id)} />
           </div>
         </div>
       )}
       <BatchJobs {...{ batch, counts, swept, peaks, outcomes, marked, reload }} />
-      <Program batch={batch} drawn={settled} />
+      <Program batch={batch} jobs={sweep.jobs} />
       {batch.webhook !== null && (
         <BatchWebhook
           batchId={batch.id}
@@ -127,18 +138,11 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
     </>
   );
 }
+
+const noCounts: readonly Count[] = [];
+
 function isFinal(status: ReadBatch['status']): boolean {
   return finalBatchStatuses.includes(status);
-}
-
-/** The value once it has stayed for a moment: what is slow to draw does not follow the pointer. */
-function useSettled<Value>(value: Value): Value {
-  const [settled, settle] = useState(() => value);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(() => value), 200);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }
 
 /** The job that is drawn: the marked one, or else the one with the most excited atoms. */
@@ -151,18 +155,45 @@ function drawnJob({ jobs, counts }: Sweep, marked: string | undefined): Job | un
   return jobs.find(({ id }) => id === marked) ?? most;
 }
 
-function Program({ batch, drawn }: { readonly batch: ReadBatch; readonly drawn: Job | undefined }) {
-  const hasVariables = drawn?.variables != null && Object.keys(drawn.variables).length > 0;
+/** Where atoms are, and how often each was excited in a job. Nothing where that cannot be drawn. */
+function JobRegister({
+  sequence,
+  job,
+  counts,
+}: {
+  readonly sequence: string;
+  readonly job: Job;
+  readonly counts: readonly Count[];
+}) {
+  const register = useMemo(() => {
+    const read = readSequence(sequence);
+    return read && readRegister(read, job.variables ?? {});
+  }, [sequence, job]);
+  const excitation = useMemo(() => excitationOf(counts), [counts]);
+  if (register === undefined) return null;
+  return (
+    <section class="card">
+      <div class="bar">
+        <h2>{texts.sweep.register}</h2>
+        {excitation !== undefined && (
+          <span class="aside push">
+            {texts.sweep.job} {job.creation_order + 1}
+          </span>
+        )}
+      </div>
+      <Register register={register} excitation={excitation} />
+    </section>
+  );
+}
+
+function Program({ batch, jobs }: { readonly batch: ReadBatch; readonly jobs: readonly Job[] }) {
   return (
     <>
       <h2>{words.sequence}</h2>
       {batch.sequence_builder === null ? (
         <p>{batch.erased_at === null ? words.noSequence : words.erased}</p>
       ) : (
-        <>
-          {hasVariables && <p class="aside">{words.drawnWith(drawn.creation_order + 1)}</p>}
-          <SequenceView text={batch.sequence_builder} given={drawn?.variables ?? {}} name={`sequence-${batch.id}`} />
-        </>
+        <SequenceView text={batch.sequence_builder} given={{}} name={`sequence-${batch.id}`} jobs={jobs} />
       )}
     </>
   );
