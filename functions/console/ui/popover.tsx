@@ -7,11 +7,14 @@ import { useKeys } from './keys.ts';
  * with another address.
  */
 export function Popover({
+  label,
   button,
   menu = false,
   openedBy,
   children,
 }: {
+  /** Its name where the button shows more than that. */
+  readonly label?: string;
   readonly button: ComponentChildren;
   /** As wide as its content. */
   readonly menu?: boolean;
@@ -47,7 +50,9 @@ export function Popover({
   }, []);
   return (
     <details class="popover" ref={element}>
-      <summary class="button quiet">{button}</summary>
+      <summary class="button quiet" aria-label={label}>
+        {button}
+      </summary>
       <div class={menu ? 'menu' : undefined}>{children}</div>
     </details>
   );

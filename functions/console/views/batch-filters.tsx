@@ -28,6 +28,9 @@ const filters = [
   { name: 'end_date', type: 'datetime-local' },
 ] as const satisfies readonly { name: keyof typeof words.filters; options?: readonly string[]; type?: string }[];
 
+/** How a list is sorted unless the address says so: the address need not say it. */
+const usualOrder: Readonly<Record<string, string>> = { order_by: 'created_at', order_by_direction: 'DESC' };
+
 const times = new Set<string>(
   filters.filter((each) => 'type' in each && each.type !== 'number').map(({ name }) => name),
 );
@@ -51,13 +54,14 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
   const shown = filters.filter(({ name }) => name !== 'user_id' || hasFellows);
   const read = (form: HTMLFormElement) =>
     Object.fromEntries(
-      Array.from(new FormData(form), ([name, value]) => [
-        name,
-        times.has(name) ? fromField(String(value)) : String(value).trim(),
-      ]),
+      Array.from(new FormData(form), ([name, entered]) => {
+        const value = String(entered).trim();
+        return [name, value === usualOrder[name] ? '' : times.has(name) ? fromField(value) : value];
+      }),
     );
   return (
     <Popover
+      label={words.filter}
       openedBy="f"
       button={
         <>

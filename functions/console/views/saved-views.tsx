@@ -56,6 +56,7 @@ export function SavedViews() {
   };
   return (
     <Popover
+      label={words.views.title}
       menu
       button={
         <>

@@ -72,9 +72,7 @@ export function largeListChecks(
   };
 
   async function filter() {
-    await page.choose('Filter');
-    await page.fill('Status', 'ERROR');
-    await page.choose('Apply');
+    await visit.chooseFacet('Failed');
   }
 
   return {

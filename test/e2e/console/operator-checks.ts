@@ -20,7 +20,7 @@ export function operatorChecks(
       await page.fill('Mode', 'PAUSED');
       await page.fill('Reason', reason);
       await page.choose('Save');
-      await page.waitFor(`document.querySelector('.card .status')?.innerText === 'INACTIVE'`);
+      await page.waitFor(`document.querySelector('.card .status')?.innerText === 'Inactive'`);
       return undefined;
     },
 
@@ -91,7 +91,7 @@ export function operatorChecks(
     async 'a user reads why the device is paused, and is offered nothing of the operator'() {
       await visit.openAs('guest', `#/devices/${device}`);
       await see(reason);
-      await see('PAUSED');
+      await see('Paused');
       assert.equal(await page.evaluate(`document.querySelector('a[href="#/operate"]')`), null);
       await visit.expectRefused(403, async () => {
         await show('#/operate/audit');

@@ -154,9 +154,9 @@ export function keyboardCheck(
     await visit.tabTo('Tag');
     await page.type(':focus', tag);
     await page.press('Enter');
-    await page.waitFor(`document.querySelectorAll('td .id a').length > 0 && location.hash.includes('tag=')`);
+    await page.waitFor(`document.querySelectorAll('.rows .name > a').length > 0 && location.hash.includes('tag=')`);
     await visit.rest();
-    await visit.tabTo(`${id.slice(0, 8)}…`);
+    await visit.tabTo(id.slice(0, 8));
     await page.press('Enter');
     await page.waitFor(`location.hash.startsWith('#/batch/')`);
     await visit.rest();

@@ -32,6 +32,7 @@ export function viewCheck(
         [390, 'light'],
         [390, 'dark'],
         [1400, 'dark'],
+        [2200, 'light'],
       ] as const) {
         await page.resize(width, 900);
         await page.prefer(theme);
@@ -67,7 +68,7 @@ export function slowLineCheck(visit: Visit): Check {
     await page.waitFor(`document.querySelector('input[name=username]')`);
     await page.fill('Username', 'demo');
     await page.fill('Password', 'demo');
-    const list = await loaded(() => page.choose('Sign in'), `document.querySelectorAll('td .id a').length > 0`);
+    const list = await loaded(() => page.choose('Sign in'), `document.querySelectorAll('.rows .name > a').length > 0`);
     await page.slowDown();
     const text = ({ bytes, requests, seconds }: typeof first) =>
       `${(bytes / 1024).toFixed(1)} kB in ${requests} requests, ${seconds} s`;

@@ -97,9 +97,18 @@ export function visit(page: Page, baseUrl: string, expected = new Set<number>())
           [...each.rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim())))`,
       ),
 
+    /** Chooses the status of this word above a list. */
+    async chooseFacet(word: string) {
+      const facet = `[...document.querySelectorAll('.facets a')].find((each) => each.textContent.startsWith('${word}'))`;
+      await page.waitFor(facet);
+      await page.evaluate(`${facet}.click()`);
+    },
+
     /** Ids of the batches that the list shows. */
     listed: () =>
-      page.evaluate<string[]>(`[...document.querySelectorAll('td .id a')].map((each) => each.getAttribute('title'))`),
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('.rows .name > a')].map((each) => each.getAttribute('title'))`,
+      ),
 
     /** Moves the focus by the Tab key alone to the control of this name. */
     async tabTo(name: string, max = 80) {
