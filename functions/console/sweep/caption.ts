@@ -15,10 +15,11 @@ interface Described {
   readonly figure: FigureData;
   readonly sources: readonly SweepSource[];
   readonly show: Measure;
+  readonly valueName: string;
 }
 
 /** What a figure shows and what it leaves out, as below a figure in a paper. */
-export function captionOf({ figure, sources, show }: Described): string {
+export function captionOf({ figure, sources, show, valueName }: Described): string {
   const { curves, isMap } = figure;
   const jobs = sources.flatMap((source) => source.jobs);
   const shots = new Set(jobs.map(({ runs }) => runs));
@@ -33,7 +34,11 @@ export function captionOf({ figure, sources, show }: Described): string {
   const unread = sources.reduce((sum, { total, jobs: read }) => sum + total - read.length, 0);
   const uncertainty = curves.some(hasBand) ? words.bands : words.whiskers;
   return [
-    isMap ? (show === 'atoms' ? words.atomsMap : words.map) : `${uncertainty} ${ofShots}.`,
+    isMap
+      ? show === 'atoms'
+        ? words.atomsMap
+        : words.map(show === 'ones' ? words.ones : `${words.shareOf} ${valueName}`)
+      : `${uncertainty} ${ofShots}.`,
     isShared && words.shared,
     failed > 0 && words.failedJobs(failed, isMap),
     waiting > 0 && words.waitingJobs(waiting, isMap),

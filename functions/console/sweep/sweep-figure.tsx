@@ -180,7 +180,7 @@ function Drawing(props: DrawingProps) {
         ? []
         : [`${symbolOf(axes.y.name)} = ${formatNumber(y)}`]),
     ].join(' · ');
-  const caption = captionOf({ figure, sources, show });
+  const caption = captionOf({ figure, sources, show, valueName });
   const shared = {
     ...{ xTitle: titleOf(axes.x), isShare, isNumbered: axes.x === undefined, whereOf },
     description: `${heading}. ${caption}`,
