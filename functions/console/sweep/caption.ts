@@ -6,7 +6,7 @@ import type { FigureData, SweepSource } from './figure-data.ts';
 import { unitOf } from './program.ts';
 import { symbolOf, type Variable } from './variables.ts';
 
-const { sweep: words } = texts;
+const { sweep: words, compare } = texts;
 
 /** More values that all jobs share are not named. */
 const maxConstants = 4;
@@ -39,6 +39,7 @@ export function captionOf({ figure, sources, show, valueName }: Described): stri
         ? words.atomsMap
         : words.map(show === 'ones' ? words.ones : `${words.shareOf} ${valueName}`)
       : `${uncertainty} ${ofShots}.`,
+    sources.length > 1 && figure.numeric.length === 0 && compare.noShared,
     isShared && words.shared,
     failed > 0 && words.failedJobs(failed, isMap),
     waiting > 0 && words.waitingJobs(waiting, isMap),

@@ -55,9 +55,12 @@ export function figureOf(
 ): FigureData {
   const jobs = sources.flatMap((source) => source.jobs);
   const variables = readVariables(jobs);
-  const numeric = variables.differing.filter(({ isNumeric }) => isNumeric);
+  // Sweeps that are compared share their axis.
+  const read = sources.filter((source) => source.jobs.length > 0);
+  const isShared = ({ values }: Variable) => read.every((source) => source.jobs.some(({ id }) => values.has(id)));
+  const numeric = variables.differing.filter((each) => each.isNumeric && isShared(each));
   const isOne = sources.length === 1;
-  const axes = axesOf(numeric, choice, firstAxes(variables), isOne);
+  const axes = axesOf(numeric, choice, firstAxes(numeric), isOne);
   const outcomes = choice.outcomes ?? firstOutcomes(peaks);
   const isAtoms = choice.show === 'atoms' && isOne;
   const shown = { variables, numeric, axes, outcomes: outcomes.slice(0, maxCurves) };

@@ -43,7 +43,10 @@ interface Props {
 /** What a sweep measured over what it varied: curves, or a map. One job alone has no figure. */
 export function SweepFigure(props: Props) {
   const { title, sources, peaks, units, isAtWork, isReading } = props;
-  const { choice, change } = useFigureAddress();
+  const { choice: chosen, change } = useFigureAddress();
+  // Atoms of several sweeps would be maps beside each other.
+  const show = sources.length > 1 && chosen.show === 'atoms' ? 'ones' : chosen.show;
+  const choice = { ...chosen, show };
   const atoms = useMemo(() => atomNames(props.atoms, sources), [props.atoms, sources]);
   const figure = useMemo(
     () => figureOf(sources, choice, peaks, atoms),

@@ -70,7 +70,7 @@ function longLists(jobs: readonly Varied[]): ReadonlySet<string> {
 }
 
 /** The axes that a figure begins with. Two where the jobs are a grid over two variables. */
-export function firstAxes({ differing }: Variables): { readonly x?: Variable; readonly y?: Variable } {
+export function firstAxes(differing: readonly Variable[]): { readonly x?: Variable; readonly y?: Variable } {
   const numeric = differing.filter(({ isNumeric }) => isNumeric);
   const byCount = numeric.toSorted((a, b) => distinct(b.values.values()) - distinct(a.values.values()));
   const [x, y] = byCount;

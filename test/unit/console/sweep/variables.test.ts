@@ -52,7 +52,7 @@ describe('readVariables', () => {
 
 describe('firstAxes', () => {
   const axes = (...variables: Record<string, number>[]) => {
-    const { x, y } = firstAxes(readVariables(jobs(...variables)));
+    const { x, y } = firstAxes(readVariables(jobs(...variables)).differing);
     return [x?.name, y?.name];
   };
 
