@@ -65,6 +65,7 @@ export interface Waveform {
   readonly kind: string;
   readonly duration?: Parameter;
   readonly value?: Parameter;
+  readonly area?: Parameter;
   readonly start?: Parameter;
   readonly stop?: Parameter;
   readonly samples?: readonly number[];

@@ -2,8 +2,8 @@
 
 import { constant } from '../pulser/parameters.ts';
 import type { Channel, Operation } from '../pulser/sequence-content.ts';
-import { operationDuration } from '../pulser/waveforms.ts';
-import { allChannels, type Finding, isXY, type Judged, operations, type Rule } from './rule.ts';
+import { durationTerms, operationDuration } from '../pulser/waveforms.ts';
+import { allChannels, type Finding, isXY, type Judged, operations, type Rule, shown, widestBound } from './rule.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
 const switching = 'pulser/sequence/helpers/_switch_device.py: switch_device';
@@ -143,6 +143,7 @@ const usesOfChannels: readonly Rule[] = [
     type: 'sequence_too_many_targets',
     refuses: 'more targets at once than `max_targets`',
     source: `${sequence}._target`,
+    terms: ({ target }) => target,
     *find(judged) {
       for (const [at, { channel = '', target }] of operations(judged, 'target')) {
         const count = Array.isArray(target) ? new Set(target).size : 1;
@@ -210,6 +211,7 @@ const times: readonly Rule[] = [
     type: 'sequence_duration',
     refuses: 'pulses and delays shorter than `min_duration` or longer than `max_duration`',
     source: 'pulser/channels/base_channel.py: Channel.validate_duration',
+    terms: durationTerms,
     *find(judged) {
       for (const [at, operation] of operations(judged)) {
         const duration = operationDuration(operation);
@@ -219,9 +221,14 @@ const times: readonly Rule[] = [
         const isOut = ({ min_duration: min, max_duration: max }: Channel) =>
           duration < min || duration > (max ?? duration);
         if (!allChannels(judged, channel, isOut)) continue;
+        const least = widestBound(judged, channel, ({ min_duration }) => min_duration, Math.min);
+        const [side, bound] =
+          duration < Number(least)
+            ? ['below the minimum', least]
+            : ['above the maximum', widestBound(judged, channel, ({ max_duration }) => max_duration)];
         yield {
           path,
-          message: `The duration (${duration} ns) is below the minimum of the channel or above its maximum.`,
+          message: `The duration (${shown(duration)} ns) is ${side} of channel '${channel}' (${bound} ns).`,
         };
       }
     },
@@ -230,6 +237,7 @@ const times: readonly Rule[] = [
     type: 'sequence_too_long',
     refuses: 'sequences longer than `max_sequence_duration`',
     source: 'pulser/sequence/_schedule.py: _Schedule._check_duration',
+    terms: ({ channel }, _, { operations: all }) => all.filter((each) => each.channel === channel).map(durationTerms),
     find: lengthFaults,
   },
 ];
@@ -265,14 +273,19 @@ function* eomFaults(judged: Judged): Generator<Finding> {
 function* lengthFaults(judged: Judged): Generator<Finding> {
   const { max_sequence_duration: max } = judged.device;
   if (max === null || max === undefined || judged.content.operations.some(({ op }) => op === 'truncate')) return;
-  const lengths = new Map<string, number>();
+  const lengths = new Map(judged.changed?.otherLengths);
   for (const [at, operation] of operations(judged)) {
     const { channel = '' } = operation;
     const before = lengths.get(channel) ?? 0;
-    const length = before + Math.max(0, constant(operationDuration(operation)) ?? 0);
+    const length = before + leastLength(operation);
     lengths.set(channel, length);
     if (length <= max || before > max) continue;
-    const message = `The sequence's duration exceeds the maximum allowed by the device (${max} ns).`;
+    const message = `The operations of channel '${channel}' last ${shown(length)} ns or more, and a sequence on ${judged.device.name} lasts ${max} ns at most.`;
     yield { path: ['operations', at], message };
   }
+}
+
+/** How long an operation keeps its channel at least, in ns. */
+export function leastLength(operation: Operation): number {
+  return Math.max(0, constant(operationDuration(operation)) ?? 0);
 }

@@ -2,8 +2,9 @@
 
 import { constant, variablesIn } from '../pulser/parameters.ts';
 import { isMappable, qubitsOf } from '../pulser/qubits.ts';
-import { extremes, pulseDurations } from '../pulser/waveforms.ts';
-import { allChannels, type Finding, type Judged, operations, type Rule } from './rule.ts';
+import type { Operation, Parameter, Waveform } from '../pulser/sequence-content.ts';
+import { durationTerms, extremes, levelTerms, pulseDurations } from '../pulser/waveforms.ts';
+import { allChannels, type Finding, type Judged, operations, type Rule, shown, widestBound } from './rule.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
 const validatePulse = 'pulser/channels/base_channel.py: Channel.validate_pulse';
@@ -21,7 +22,13 @@ interface Bounded {
   readonly channel: string;
   readonly least: number;
   readonly greatest: number;
+  /** Whether all samples lie between them. */
+  readonly areOfAll: boolean;
 }
+
+/** The terms of the levels of a member. */
+const levels = (operation: Operation, member: string) =>
+  levelTerms(operation[member as keyof Operation] as Waveform | Parameter | undefined);
 
 const pulses: readonly Rule[] = [
   {
@@ -29,6 +36,7 @@ const pulses: readonly Rule[] = [
     refuses: 'pulses whose amplitude and detuning have different durations',
     source: 'pulser/pulse.py: Pulse.__init__',
     judge: 'own',
+    terms: durationTerms,
     *find(judged) {
       for (const [at, operation] of operations(judged, 'pulse')) {
         const [amplitude, detuning] = pulseDurations(operation);
@@ -42,25 +50,33 @@ const pulses: readonly Rule[] = [
     type: 'sequence_amplitude',
     refuses: 'amplitudes below zero, or above `max_amp`',
     source: `${validatePulse}, Pulse.__init__`,
+    terms: levels,
     *find(judged) {
       for (const { at, member, channel, least, greatest } of amplitudes(judged)) {
         const path = ['operations', at, member];
-        if (least < 0) yield { path, message: 'An amplitude must be greater than or equal to zero.' };
+        if (least < 0) {
+          yield { path, message: `The amplitude (${shown(least)} rad/µs) must be greater than or equal to zero.` };
+        }
         const isOver = (max: number | null) => max !== null && greatest > max * (1 + relativeTolerance);
         if (!allChannels(judged, channel, ({ max_amp }) => isOver(max_amp))) continue;
-        yield { path, message: `The amplitude (${greatest}) goes over the maximum value of the channel.` };
+        const most = widestBound(judged, channel, ({ max_amp }) => max_amp);
+        const message = `The amplitude (${shown(greatest)} rad/µs) is above the maximum of channel '${channel}' (${most} rad/µs).`;
+        yield { path, message };
       }
     },
   },
   {
     type: 'sequence_average_amplitude',
-    refuses: 'constant amplitudes below `min_avg_amp` that are not zero',
+    refuses: 'amplitudes that are all below `min_avg_amp` and above zero',
     source: validatePulse,
+    terms: levels,
     *find(judged) {
-      for (const { at, member, channel, least, greatest } of amplitudes(judged)) {
-        const isUnder = (min: number) => least > 0 && greatest < min * (1 - relativeTolerance);
+      for (const { at, member, channel, least, greatest, areOfAll } of amplitudes(judged)) {
+        const isUnder = (min: number) => areOfAll && least > 0 && greatest < min * (1 - relativeTolerance);
         if (!allChannels(judged, channel, ({ min_avg_amp = 0 }) => isUnder(min_avg_amp))) continue;
-        yield { path: ['operations', at, member], message: `The average amplitude is below the channel's limit.` };
+        const min = widestBound(judged, channel, ({ min_avg_amp }) => min_avg_amp, Math.min);
+        const message = `The average amplitude (at most ${shown(greatest)} rad/µs) is below the minimum of channel '${channel}' (${min} rad/µs).`;
+        yield { path: ['operations', at, member], message };
       }
     },
   },
@@ -68,12 +84,15 @@ const pulses: readonly Rule[] = [
     type: 'sequence_detuning',
     refuses: 'detunings beyond `max_abs_detuning`',
     source: validatePulse,
+    terms: levels,
     *find(judged) {
       for (const { at, member, channel, least, greatest } of detunings(judged)) {
         const found = Math.max(-least, greatest);
         const isOver = (max: number | null) => max !== null && found > max + detuningTolerance;
         if (!allChannels(judged, channel, ({ max_abs_detuning }) => isOver(max_abs_detuning))) continue;
-        yield { path: ['operations', at, member], message: `The detuning (${found}) is out of the channel's range.` };
+        const [most, value] = [widestBound(judged, channel, ({ max_abs_detuning }) => max_abs_detuning), shown(found)];
+        const message = `The detuning (${value} rad/µs, without its sign) is above the maximum of channel '${channel}' (${most} rad/µs).`;
+        yield { path: ['operations', at, member], message };
       }
     },
   },
@@ -82,11 +101,13 @@ const pulses: readonly Rule[] = [
     refuses: 'detunings above zero of a detuning map',
     source: 'pulser/channels/dmm.py: DMM.validate_pulse',
     judge: 'own',
+    terms: levels,
     *find(judged) {
       for (const [at, { waveform }] of operations(judged, 'add_dmm_detuning')) {
         const found = waveform && extremes(waveform);
         if (found === undefined || found.greatest <= detuningTolerance) continue;
-        yield { path: ['operations', at, 'waveform'], message: 'The detuning in a DMM must not be positive.' };
+        const message = `The detuning in a DMM (${shown(found.greatest)} rad/µs) must not be positive.`;
+        yield { path: ['operations', at, 'waveform'], message };
       }
     },
   },
@@ -98,7 +119,9 @@ function* bounded(judged: Judged, member: 'amplitude' | 'detuning', eomMember: '
     const waveform = operation[member];
     const value = constant(operation[eomMember]);
     const found =
-      waveform === undefined ? value !== undefined && { least: value, greatest: value } : extremes(waveform);
+      waveform === undefined
+        ? value !== undefined && { least: value, greatest: value, areOfAll: true }
+        : extremes(waveform);
     if (found) yield { at, member: waveform === undefined ? eomMember : member, channel, ...found };
   }
 }
@@ -112,6 +135,7 @@ const qubits: readonly Rule[] = [
     refuses: 'targets beyond the qubits of the register',
     source: `${sequence}._check_qubits_give_ids`,
     judge: 'own',
+    terms: ({ target, targets }) => target ?? targets,
     *find(judged) {
       const { length } = qubitsOf(judged.content);
       for (const [at, { target, targets }] of operations(judged, 'target', 'phase_shift')) {

@@ -13,6 +13,14 @@ export interface Judged {
   readonly channelsOf: (name: string) => readonly Channel[];
   /** The basis of each declared channel that its own device has, in their order. */
   readonly bases: readonly string[];
+  /**
+   * With the values of a job: the operations that they change, as they are then, and for how long
+   * the others keep each channel, in ns.
+   */
+  readonly changed?: {
+    readonly operations: readonly (readonly [place: number, operation: Operation])[];
+    readonly otherLengths: ReadonlyMap<string, number>;
+  };
 }
 
 export interface Finding {
@@ -22,7 +30,7 @@ export interface Finding {
 
 /**
  * One thing that Pulser refuses. It may find less than Pulser, and never more: numbers near a bound
- * pass, and so does what depends on variables.
+ * pass, and so does what depends on variables without a value.
  */
 export interface Rule {
   readonly type: `sequence_${string}`;
@@ -32,15 +40,23 @@ export interface Rule {
   readonly source: string;
   /** Absent: both the sequence's own device and the announced one judge. */
   readonly judge?: 'own' | 'announced';
+  /**
+   * Of a rule of numbers, which is asked again with the values of each job: the terms that the
+   * number at fault follows from. Such a rule finds at `['operations', place, member]`.
+   */
+  readonly terms?: (operation: Operation, member: string, content: SequenceContent) => unknown;
   readonly find: (judged: Judged) => Iterable<Finding>;
 }
 
 /** What Pulser's rounding of coordinates may add up to, in µm. */
 export const coordinateTolerance = 1e-5;
 
-/** The operations of these kinds with their places; all of them where none is named. */
-export function* operations({ content }: Judged, ...kinds: string[]): Generator<[number, Operation]> {
-  for (const [at, operation] of content.operations.entries()) {
+/**
+ * The operations of these kinds with their places, all kinds where none is named. With the values
+ * of a job only those that they change.
+ */
+export function* operations({ content, changed }: Judged, ...kinds: string[]): Generator<readonly [number, Operation]> {
+  for (const [at, operation] of changed?.operations ?? content.operations.entries()) {
     if (kinds.length === 0 || kinds.includes(operation.op)) yield [at, operation];
   }
 }
@@ -51,6 +67,21 @@ export function* operations({ content }: Judged, ...kinds: string[]): Generator<
 export function allChannels({ channelsOf }: Judged, name: string, has: (channel: Channel) => boolean): boolean {
   const channels = channelsOf(name);
   return channels.length > 0 && channels.every(has);
+}
+
+/** The bound of the most permissive of these channels, for readers. */
+export function widestBound(
+  { channelsOf }: Judged,
+  name: string,
+  bound: (channel: Channel) => number | null | undefined,
+  widest: (...bounds: number[]) => number = Math.max,
+): string {
+  return shown(widest(...channelsOf(name).flatMap((channel) => bound(channel) ?? [])));
+}
+
+/** A number for readers. */
+export function shown(value: number): string {
+  return String(Number(value.toPrecision(10)));
 }
 
 /** Whether the sequence acts in the XY mode: by its first channel, or by a magnetic field alone. */

@@ -5,13 +5,15 @@
 
 import { usesVariables } from '../pulser/parameters.ts';
 import { isMappable, qubitsOf } from '../pulser/qubits.ts';
-import type { Channel, SequenceContent, Specification } from '../pulser/sequence-content.ts';
+import type { SequenceContent, Specification } from '../pulser/sequence-content.ts';
 import { type Fault, maxFaultsCounted } from '../schemas/faults.ts';
 import { channelRules } from './channel-rules.ts';
+import { judgedBy } from './judged.ts';
 import { pulseRules } from './pulse-rules.ts';
 import { registerRules } from './register-rules.ts';
-import type { Judged, Rule } from './rule.ts';
-import { ownDevice, readForm } from './sequence-form.ts';
+import type { Rule } from './rule.ts';
+import { readForm } from './sequence-form.ts';
+import { type JudgedValues, judgeValues } from './value-faults.ts';
 
 export const rules: readonly Rule[] = [...registerRules, ...channelRules, ...pulseRules];
 
@@ -38,12 +40,8 @@ export function judgeSequence(value: Readonly<Record<string, unknown>>, announce
   if (content === undefined) {
     return { content, faults: faults.map(({ path, message, kind }) => ({ path, message, type: formTypes[kind] })) };
   }
-  const own = ownDevice(content);
   const found = new Map<string, Fault>();
-  if (own === undefined) return { content, faults: [] };
-  const devices = announced?.is_virtual === false ? [own, announced] : [own];
-  for (const device of devices) {
-    const each = judged(content, device, own);
+  for (const each of judgedBy(content, announced)) {
     for (const { type, find, judge } of rules) {
       if (judge !== undefined && (judge === 'own') !== each.isOwn) continue;
       for (const finding of find(each)) {
@@ -54,27 +52,6 @@ export function judgeSequence(value: Readonly<Record<string, unknown>>, announce
     }
   }
   return { content, faults: [...found.values()] };
-}
-
-function judged(content: SequenceContent, device: Specification, own: Specification): Judged {
-  const isOwn = device === own;
-  // A body may hold thousands of channels, and operations that look for them.
-  const kindOf = ({ basis, addressing }: Channel) => `${basis} ${addressing}`;
-  const byId = new Map(own.channels.toReversed().map((channel) => [channel.id, channel]));
-  const byKind = Map.groupBy(device.channels, kindOf);
-  const declared = (name: string) =>
-    Object.hasOwn(content.channels, name) ? byId.get(String(content.channels[name])) : undefined;
-  return {
-    content,
-    device,
-    isOwn,
-    bases: Object.keys(content.channels).flatMap((name) => declared(name)?.basis ?? []),
-    channelsOf: (name) => {
-      const channel = declared(name);
-      if (channel === undefined) return [];
-      return isOwn ? [channel] : (byKind.get(kindOf(channel)) ?? []);
-    },
-  };
 }
 
 /** What a job gives to the sequence that it runs. */
@@ -109,14 +86,18 @@ export const jobRules: readonly Pick<Rule, 'type' | 'refuses' | 'source'>[] = [
   },
 ];
 
-/** Finds what is wrong with what jobs give to this sequence: `path` is from the job. */
-export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fault[] {
+/**
+ * Judges what jobs give to this sequence: whether all is there, and by the rules of numbers what it
+ * makes of the operations.
+ */
+export function judgeJobs(content: SequenceContent, announced?: Specification): (job: JobInput) => JudgedValues {
   const mappable = isMappable(content);
   // Pulser builds a parametrized sequence for each job, and asks for the values of all variables.
   const needsValues = mappable || content.operations.some(usesVariables);
-  if (!needsValues) return () => [];
+  if (!needsValues) return () => ({ faults: [] });
   const places = new Map(qubitsOf(content).map(({ id }, place) => [id, place]));
   const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
+  const valuesOf = judgeValues(content, announced);
   return ({ variables: given }) => {
     const values = given ?? {};
     const missing = [...sizes.map(([name]) => name), ...(mappable ? ['qubits'] : [])].filter(
@@ -125,11 +106,17 @@ export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fau
     const wrong = sizes.filter(([name, size]) => Object.hasOwn(values, name) && !hasSize(values[name], size));
     const qubits =
       mappable && Object.hasOwn(values, 'qubits') ? qubitsFault(content, places, values.qubits) : undefined;
-    return [
-      ...missing.map((name) => fault('sequence_variable_missing', name, 'Field required')),
-      ...wrong.map(([name, size]) => fault('sequence_variable_size', name, `The variable has size ${size}.`)),
-      ...(qubits === undefined ? [] : [fault('sequence_qubits', 'qubits', qubits)]),
-    ];
+    const { faults, uncertain, ...rest } = valuesOf(values);
+    return {
+      faults: [
+        ...missing.map((name) => fault('sequence_variable_missing', name, 'Field required')),
+        ...wrong.map(([name, size]) => fault('sequence_variable_size', name, `The variable has size ${size}.`)),
+        ...(qubits === undefined ? [] : [fault('sequence_qubits', 'qubits', qubits)]),
+        ...faults,
+      ],
+      ...rest,
+      uncertain: missing.length + wrong.length === 0 ? uncertain : undefined,
+    };
   };
 }
 

@@ -8,7 +8,7 @@
 import { text } from 'node:stream/consumers';
 import {
   type JudgedSequence,
-  jobInputFaults,
+  judgeJobs,
   judgeSequence,
   runsFaults,
 } from '../../functions/sequences/sequence-faults.ts';
@@ -27,7 +27,7 @@ interface Case {
 function faultTypes({ sequence, specs, variables, runs }: Case): string[] {
   const announced = specs === null ? undefined : readSpecification(specs);
   const { faults, content }: JudgedSequence = judgeSequence(JSON.parse(sequence), announced);
-  const ofJob = content === undefined ? [] : jobInputFaults(content)({ variables });
+  const ofJob = content === undefined ? [] : judgeJobs(content, announced)({ variables }).faults;
   return [...faults, ...ofJob, ...runsFaults(runs, announced)].map(({ type }) => type);
 }
 

@@ -6,6 +6,7 @@ usage: judge.py COUNT SEED. A line is {sequence, specs, variables, runs, refusal
 
 import copy
 import json
+import math
 import random
 import sys
 import warnings
@@ -143,16 +144,59 @@ class Maker:
             sequence["magnetic_field"] = [0.0, 1.0, 30.0]
 
     def number(self, value: float, integer: bool = False):
-        """The value itself or, in a parametrized sequence, sometimes an expression of a variable."""
-        if not self.variables or self.random.random() > 0.25:
+        """The value itself or, in a parametrized sequence, sometimes an expression that comes near it with the job's values."""
+        if not self.variables or self.random.random() > 0.35:
             return value
-        name = self.random.choice([each for each in self.variables if each.startswith("i") == integer] or [None])
+        name = self.random.choice([each for each in self.variables if each in self.values and each.startswith("i") == integer] or [None])
         if name is None:
             return value
-        if self.wrong(0.03):
+        if self.wrong(0.02):
             name = "undeclared"
-        item = {"expression": "index", "lhs": {"variable": name}, "rhs": 0}
-        return item if integer else {"expression": "mul", "lhs": item, "rhs": value}
+        if self.wrong(0.06):
+            value = self.random.choice((value * 1.6, value * 40, -value, 0, value + 0.7))
+        given = self.values.get(name) or [1]
+        at = self.random.randrange(len(given))
+        item = {"expression": "index", "lhs": {"variable": name}, "rhs": self.random.choice((at, at - len(given)))}
+        return self.whole(item, int(given[at]), value) if integer else self.expression(item, given[at], value)
+
+    def whole(self, item: dict, given: int, value: float) -> dict:
+        pick = self.random
+        kind = pick.random()
+        if kind < 0.2:
+            return item
+        if kind < 0.6:
+            return {"expression": "add", "lhs": item, "rhs": value - given}
+        if kind < 0.8 and given:
+            return {"expression": "floor", "lhs": {"expression": "mul", "lhs": item, "rhs": (value + 0.3) / given}}
+        if kind < 0.9:
+            return {"expression": "mod", "lhs": {"expression": "sub", "lhs": value + given, "rhs": item}, "rhs": 1000}
+        return {"expression": "sub", "lhs": value + given + pick.choice((0, 0.5)), "rhs": item}
+
+    def expression(self, item: dict, given: float, value: float) -> dict:
+        pick = self.random
+        call = lambda name, lhs, *rhs: {"expression": name, "lhs": lhs, **({"rhs": rhs[0]} if rhs else {})}  # noqa: E731
+        forms = [
+            lambda: call("add", item, value - given),
+            lambda: call("sub", value + given, item),
+            lambda: call("mul", value, call("cos", call("sub", item, given))),
+            lambda: call("mul", value, call("div", call("exp", item), pick.choice((math.exp(given), call("exp", given))))),
+            lambda: call("sub", call("exp", item), math.exp(given) - value),
+            lambda: call("neg", call("sub", call("tanh", item), math.tanh(given) + value)),
+            lambda: call("add", call("sin", call("mul", item, 1e3)), value - math.sin(given * 1e3)),
+            lambda: call("mul", item, call("div", value, given)),
+            lambda: call("div", item, given / value),
+            lambda: call("sqrt", call("pow", call("mul", item, value / given), 2)),
+            lambda: call("abs", call("mul", call("pow", item, 3), value / given**3)),
+            lambda: call("add", call("log", call("abs", item)), value - math.log(abs(given))),
+            lambda: call("floor", call("mul", item, value / given)),
+            lambda: call("mod", call("add", item, value - given), pick.choice((7, -3.5))),
+            lambda: call("index", item["lhs"], [item["rhs"]]),
+        ]
+        pick.shuffle(forms)
+        for form in forms:
+            with suppress(ArithmeticError, ValueError):
+                return form()
+        return item
 
     def duration(self, channel: dict) -> int:
         least, most = channel["min_duration"], min(channel["max_duration"] or 800, 800)
@@ -165,7 +209,7 @@ class Maker:
 
     def waveform(self, duration: int, low: float, high: float, parametrizable: bool = True) -> dict:
         pick = self.random
-        value = lambda: round(pick.uniform(low, high), pick.choice((1, 3, 12)))  # noqa: E731
+        value = lambda: high if pick.random() < 0.1 else round(pick.uniform(low, high), pick.choice((1, 3, 12)))  # noqa: E731
         number = self.number if parametrizable else lambda each, _=False: each
         kind = pick.random()
         if kind < 0.5:
@@ -178,9 +222,9 @@ class Maker:
             return {"kind": "composite", "waveforms": halves}
         if kind < 0.92 and duration < 400:
             return {"kind": "custom", "samples": [value() for _ in range(duration)]}
-        area = abs(high) * duration / 1000 * 0.3
-        if low >= 0 and kind < 0.96:
-            return {"kind": "blackman", "duration": duration, "area": area}
+        area = abs(high) * duration / 1000 * pick.choice((0.3, 0.415, 0.42, 0.43 if self.wrong(0.2) else 0.4))
+        if low >= 0 and kind < 0.97:
+            return {"kind": "blackman", "duration": duration, "area": number(area)}
         if low >= 0:
             return {"kind": "kaiser", "duration": duration, "area": area, "beta": 14.0}
         return {"kind": "interpolated", "duration": duration, "values": [0.0, value(), value()], "times": [0.0, 0.5, 1.0]}
@@ -235,6 +279,11 @@ class Maker:
             steps.pop(self.random.randrange(len(steps)))
         return steps
 
+    def targets(self, targets: list):
+        if len(targets) > 1 or self.random.random() < 0.5:
+            return targets
+        return self.number(targets[0], True)
+
     def operations(self, sequence: dict, device: dict) -> None:
         pick = self.random
         by_id = {each["id"]: each for each in device["channels"]}
@@ -257,7 +306,7 @@ class Maker:
                 few = pick.randint(1, min(channel.get("max_targets") or 2, qubits))
                 targets = pick.sample(range(qubits), min(qubits, few + self.wrong(0.1)))
                 targets = [qubits] if self.wrong(0.05) else targets
-                operations.append({"op": "target", "channel": name, "target": targets if len(targets) > 1 or pick.random() < 0.5 else targets[0]})
+                operations.append({"op": "target", "channel": name, "target": self.targets(targets)})
         for _ in range(pick.randint(1, 4)):
             if not declared:
                 return
@@ -268,7 +317,7 @@ class Maker:
             elif kind < 0.2:
                 basis = channel["basis"] if not self.wrong(0.1) else pick.choice(("digital", "XY", "ground-rydberg"))
                 target = pick.randrange(qubits) if not self.wrong(0.1) else qubits + 1
-                operations.append({"op": "phase_shift", "basis": basis, "targets": [target], "phi": self.number(1.0)})
+                operations.append({"op": "phase_shift", "basis": basis, "targets": [self.number(target, True)], "phi": self.number(1.0)})
             elif kind < 0.26 and (len(declared) > 1 or self.wrong(0.5)):
                 names = list(declared)[: 1 if self.wrong(0.2) else 3]
                 operations.append({"op": "align", "channels": names, "at_rest": True})
@@ -303,8 +352,10 @@ class Maker:
             if self.wrong(0.05):
                 continue
             size = len(declared["value"]) + self.wrong(0.05)
-            values = [pick.choice((100, 200)) if declared["type"] == "int" else 0.5 for _ in range(size)]
+            values = (self.values.get(name, []) + [1, 1, 1])[:size]
             variables[name] = values if size != 1 or pick.random() < 0.5 else values[0]
+            if self.wrong(0.04):
+                variables[name] = pick.choice((300, -1, 0, 2.5, 1e17, True, "2", [[3]], {}))
         if "qid" in sequence["register"][0] and not self.wrong(0.05):
             traps = sequence["layout"]["coordinates"]
             ids = [each["qid"] for each in sequence["register"]]
@@ -324,12 +375,16 @@ class Maker:
             device = copy.deepcopy(DEVICES[3])
         sequence["device"] = "MockDevice" if named else device
         self.variables = {}
-        if pick.random() < 0.3:
-            self.variables = {"f": {"type": "float", "value": [0.0] * pick.randint(1, 2)}, "i": {"type": "int", "value": [0]}}
+        if pick.random() < 0.5:
+            self.variables = {"f": {"type": "float", "value": [0.0] * pick.randint(1, 2)}, "i": {"type": "int", "value": [0] * pick.randint(1, 2)}}
             if self.wrong(0.03):
                 self.variables["f"]["value"] = []
             if self.wrong(0.02):
                 self.variables["seq_name"] = {"type": "float", "value": [0.0]}
+        self.values = {
+            name: [pick.choice((100, 200, 64, 1.9)) if each["type"] == "int" else pick.choice((0.5, 1, -2.5, 0, round(pick.uniform(-3, 3), 7))) for _ in each["value"]]
+            for name, each in self.variables.items()
+        }
         sequence["variables"] = self.variables
         self.register(sequence, device)
         self.channels(sequence, device)
@@ -338,7 +393,8 @@ class Maker:
         measured = pick.choice((bases[:1] or [None]) + [None])
         sequence["measurement"] = pick.choice(("XY", "digital", "ground-rydberg")) if self.wrong(0.05) else measured
         variables = self.job(sequence)
-        announced = pick.choice((None, device, device, self.device(), pick.choice(DEVICES)))
+        others = () if self.variables else (self.device(), pick.choice(DEVICES))
+        announced = pick.choice((None, device, device, *others))
         if pick.random() < 0.08:
             self.spoil(sequence)
         if pick.random() < 0.03:

@@ -4,11 +4,12 @@
  * says so: what is drawn is never wrong.
  */
 
+import { modulo, numberOf, numbersOf, readVariables, type Variables } from '../../pulser/parameter-values.ts';
 import { qubitsOf } from '../../pulser/qubits.ts';
 import { takesOthersDuration } from '../../pulser/waveforms.ts';
 import { isObject, type JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
-import { modulo, NotDrawn, numberOf, numbersOf, readVariables, type Variables } from './parameter-values.ts';
+import { NotDrawn, whyNotDrawn } from './not-drawn.ts';
 import type { ReadableSequence } from './readable-sequence.ts';
 import { maxNanoseconds, readWaveform, type Samples, type Waveform } from './waveform-samples.ts';
 
@@ -115,9 +116,7 @@ export function schedule(sequence: ReadableSequence, given: JsonObject): Timelin
       drawn++;
     }
   } catch (error) {
-    // A RangeError: expressions that are nested without end.
-    if (!(error instanceof NotDrawn || error instanceof RangeError)) throw error;
-    problem = error instanceof NotDrawn ? error.message : words.noTerm;
+    problem = whyNotDrawn(error);
   }
   const channels = [...state.channels.values()];
   const tracks = channels.map(({ name, id, isLocal, slots }) => ({

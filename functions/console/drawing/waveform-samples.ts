@@ -1,8 +1,9 @@
 /** The samples of Pulser's waveforms, one for each ns, as pulser-core 1.9 computes them. */
 
+import { numberOf, numbersOf, type Variables } from '../../pulser/parameter-values.ts';
 import { isObject, type JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
-import { NotDrawn, numberOf, numbersOf, type Variables } from './parameter-values.ts';
+import { NotDrawn } from './not-drawn.ts';
 import { rangeOf } from './qubit-places.ts';
 
 const { sequence: words } = texts;
@@ -24,7 +25,7 @@ export interface Waveform {
 
 export type Samples = readonly number[];
 
-/** Reads a waveform. Throws NotDrawn where Pulser would refuse it, or it needs a missing value. */
+/** Reads a waveform. Throws NotDrawn where Pulser would refuse it, NoValue where it needs a missing value. */
 export function readWaveform(form: unknown, variables: Variables): Waveform {
   if (!isObject(form) || !Object.hasOwn(readers, String(form.kind))) throw new NotDrawn(words.noWaveform);
   const waveform = readers[String(form.kind)]!(form, variables);

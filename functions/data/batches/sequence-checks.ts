@@ -5,7 +5,7 @@ import type { Specification } from '../../pulser/sequence-content.ts';
 import type { JobRequest } from '../../schemas/batch-request.ts';
 import { type Fault, maxFaultsCounted, printable } from '../../schemas/faults.ts';
 import type { SequenceFacts } from '../../schemas/sequence.ts';
-import { type JudgedSequence, jobInputFaults, judgeSequence, runsFaults } from '../../sequences/sequence-faults.ts';
+import { type JudgedSequence, judgeJobs, judgeSequence, runsFaults } from '../../sequences/sequence-faults.ts';
 import { readForm, readSpecification } from '../../sequences/sequence-form.ts';
 
 interface CheckedCall {
@@ -35,15 +35,15 @@ export function findSequenceFaults({ sequence, place, jobs, jobsPlace, specs }: 
   };
   if (sequence !== null && place !== undefined) add(place, judge(sequence).faults);
   const common = sequence && (place === undefined ? readForm(sequence.content()) : judge(sequence)).content;
-  const inputFaults = common ? jobInputFaults(common) : undefined;
+  const judgeJob = common ? judgeJobs(common, announced) : undefined;
   for (const [at, job] of jobs.entries()) {
     if (found.length >= maxFaultsCounted) break;
     const loc = [...jobsPlace, at];
     if (job.sequence !== null) {
       const { faults, content } = judge(job.sequence);
       add([...loc, 'sequence'], faults);
-      if (content !== undefined) add(loc, jobInputFaults(content)({ variables: null }));
-    } else if (inputFaults !== undefined) add(loc, inputFaults(job));
+      if (content !== undefined) add(loc, judgeJobs(content, announced)({ variables: null }).faults);
+    } else if (judgeJob !== undefined) add(loc, judgeJob(job).faults);
     add(loc, runsFaults(job.runs, announced));
   }
   return found;

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exampleSequence } from '../../../functions/schemas/example-sequence.ts';
-import {
-  jobInputFaults,
-  jobRules,
-  judgeSequence,
-  rules,
-  runsFaults,
-} from '../../../functions/sequences/sequence-faults.ts';
+import { jobRules, judgeJobs, judgeSequence, rules, runsFaults } from '../../../functions/sequences/sequence-faults.ts';
 import { readSpecification } from '../../../functions/sequences/sequence-form.ts';
 import specs from '../../../infra/local/demo/device-specs.json' with { type: 'json' };
 
@@ -235,7 +229,7 @@ describe('a sequence', () => {
 
 describe('a job', () => {
   const faults = (content: Content, variables: Content | null) =>
-    jobInputFaults({ ...sound, ...content } as never)({ variables }).map(
+    judgeJobs({ ...sound, ...content } as never)({ variables }).faults.map(
       ({ type, path }) => `${type} ${path.join('.')}`,
     );
   const parametrized = then(pulse({ phase: variable }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numbersOf, readVariables } from '../../../functions/console/drawing/parameter-values.ts';
+import { numbersOf, readVariables } from '../../../functions/pulser/parameter-values.ts';
 
 const op = (expression: string, lhs: unknown, rhs?: unknown) => ({ expression, lhs, rhs });
 
