@@ -12,6 +12,7 @@ import { type Handler, httpFunction } from './http-function.ts';
 import { readInput } from './input.ts';
 import type { Input, Operation } from './operation.ts';
 import { type Reply, successReply } from './reply.ts';
+import { unknownParameters } from './unknown-parameters.ts';
 
 /**
  * What an endpoint is given: the caller, whether they are an operator, and what their token allows
@@ -43,6 +44,7 @@ export function plainEndpoint<Served extends Route, Described extends Operation>
   ) => Promise<Reply | undefined>,
 ): Handler {
   const deprecationHeaders = deprecation(operation.query);
+  const unknownHeaders = unknownParameters(operation);
   return httpFunction(async (event) => {
     if (event.resource !== route.path) throw new Error(`This function serves ${route.path}, not ${event.resource}.`);
     const caller = route.public ? undefined : authorizedCaller(event, operation);
@@ -62,11 +64,17 @@ export function plainEndpoint<Served extends Route, Described extends Operation>
     const { scopes, ...who } = caller ?? {};
     const request = { ...who, ...input, event };
     const reply = await answer(request as EndpointRequest<Served, Described>);
-    return successReply(operation.success.status, {
-      ...reply,
-      headers: { ...deprecationHeaders(event), ...reply.headers },
-    });
+    const headers = { ...deprecationHeaders(event), ...reply.headers };
+    return successReply(operation.success.status, { ...reply, headers: withExposed(headers, unknownHeaders(event)) });
   });
+}
+
+/** The headers with further ones, which pages of other origins may read. */
+function withExposed(headers: Readonly<Record<string, string>>, further: Readonly<Record<string, string>>) {
+  const names = Object.keys(further);
+  if (names.length === 0) return headers;
+  const exposed = [headers['Access-Control-Expose-Headers'] ?? [], names].flat().join(', ');
+  return { ...headers, ...further, 'Access-Control-Expose-Headers': exposed };
 }
 
 export interface Caller {

@@ -8,7 +8,7 @@ export interface Filling {
   isUncertain: boolean;
 }
 
-/** What stands in place of a member once there are values. */
+/** Makes a member once there are values. */
 type Filler = (filling: Filling) => unknown;
 
 const numbers =

@@ -10,7 +10,7 @@ import {
   orderAndPage,
   ownerFilters,
   Text,
-  TextFilter,
+  TextsFilter,
   TimeFilter,
 } from './query-parameters.ts';
 import { BatchStatus, QueuePriority } from './values.ts';
@@ -50,7 +50,7 @@ const fields = {
   end_date: 'Batches that the emulator or QPU indicated to have finished, failed or been canceled by this time.',
   queue_priority: 'Queue priority.',
   has_errors: 'Whether a job of the batch is `ERROR`. The batch itself may be `DONE`.',
-  tag: 'Tag identifying the batch.',
+  tag: 'Tags: batches that have one of them.',
 };
 
 /**
@@ -74,7 +74,7 @@ export const BatchListQuery = z.pipe(
       end_date: TimeFilter,
       queue_priority: many(QueuePriority),
       has_errors: FlagFilter,
-      tag: TextFilter,
+      tag: TextsFilter,
     })
     .register(z.globalRegistry, { fields }),
   z.transform(({ complete, ...query }) => {

@@ -94,7 +94,6 @@ export const TimestampText = z.pipe(
 // Parameters that read alike share a schema: making schemas is most of what zod costs a cold start.
 export const IdsFilter = many(UuidText);
 export const TextsFilter = many(Text);
-export const TextFilter = one(Text);
 export const FlagFilter = one(BooleanText);
 /** Any integer that a number holds exactly. */
 export const IntegerFilter = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(Number.MAX_SAFE_INTEGER)));
@@ -159,7 +158,7 @@ export const idSpelling = 'A UUID in upper or lower case, with or without hyphen
 
 /** What the OpenAPI document says of every list. */
 export const listRules =
-  'Items must pass all filters; a filter with several values accepts any of them. Repeat a parameter to give it several values. Unknown parameters are ignored. The order is total, so pages never overlap: continue with `pagination.end` as `offset`.';
+  'Items must pass all filters; a filter with several values accepts any of them. Repeat a parameter to give it several values. Unknown parameters are ignored, and the header `X-Unknown-Parameters` names them. The order is total, so pages never overlap: continue with `pagination.end` as `offset`.';
 
 /** What the OpenAPI document says of these parameters. */
 export const orderAndPageFields = {

@@ -53,7 +53,7 @@ export const coordinateTolerance = 1e-5;
 
 /**
  * The operations of these kinds with their places, all kinds where none is named. With the values
- * of a job only those that they change.
+ * of a job, only the operations that they change.
  */
 export function* operations({ content, changed }: Judged, ...kinds: string[]): Generator<readonly [number, Operation]> {
   for (const [at, operation] of changed?.operations ?? content.operations.entries()) {

@@ -19,7 +19,10 @@ export interface JudgedValues {
   readonly isPassedOver?: true;
 }
 
-/** Operations, counted for each job again, after which no more are looked at: 100,000 take about a second. */
+/**
+ * Operations after which no more are looked at, counted for each job again: 100,000 take about a
+ * second.
+ */
 const maxOperationsJudged = 100_000;
 
 const numberRules = [...channelRules, ...pulseRules].filter(({ terms }) => terms !== undefined);
@@ -75,7 +78,7 @@ export function judgeValues(
   };
 }
 
-/** Without the announced device where its bounds are those of the sequence's own. */
+/** Without the announced device where it has the same bounds as the sequence's own. */
 function withoutEqual(judges: readonly Judged[]): readonly Judged[] {
   const bounds = judges.map(({ device }) => JSON.stringify([device.channels, device.max_sequence_duration]));
   return judges.filter((_, at) => at === 0 || bounds[at] !== bounds[0]);

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { deprecatedParameters, parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { Operation, Success } from '../../functions/http/operation.ts';
+import { namesUnknownParameters, unknownParametersHeader } from '../../functions/http/unknown-parameters.ts';
 import type { ErrorStatus } from '../../functions/http-statuses.ts';
 import { operatorScope } from '../../functions/identity/operator-scope.ts';
 import { errorBody, type Reason, reasons } from '../../functions/reasons.ts';
@@ -21,6 +22,8 @@ const headers = {
   'Content-Range': '`FIRST-LAST/TOTAL`, counted from 1, both inclusive; `*/TOTAL` if the page is empty.',
   Deprecation: 'Since when a parameter of the request is deprecated (RFC 9745).',
   Link: 'Where deprecations are documented (`rel="deprecation"`).',
+  [unknownParametersHeader]:
+    'Parameters of the query that the list does not know and has ignored, percent-encoded and separated by commas. `;near=NAME` names a parameter with nearly the same name.',
   'WWW-Authenticate': 'The expected scheme: `Bearer`.',
   'Retry-After': 'Seconds to wait before the next attempt.',
 };
@@ -232,6 +235,7 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),
+    ...(namesUnknownParameters(operation) ? ([unknownParametersHeader] as const) : []),
   ];
   return {
     operationId: name,

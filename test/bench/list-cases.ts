@@ -115,18 +115,18 @@ const listCases: readonly ListCase[] = [
     query: ({ batches }) => ({ project_id: thirdProject(batches) }),
     budget: ofProject,
   },
-  { name: 'tag, 5 % match', list: 'batches', query: () => ({ tag: 'calibration' }), budget: tagged },
+  { name: 'tag, 5 % match', list: 'batches', query: () => ({ tag: ['calibration'] }), budget: tagged },
   {
     name: 'tag, 5 % match, at 85 %',
     list: 'batches',
-    query: () => ({ tag: 'calibration' }),
+    query: () => ({ tag: ['calibration'] }),
     start: 0.85,
     budget: tagged,
   },
   {
     name: 'tag and status',
     list: 'batches',
-    query: () => ({ tag: 'nightly', status: ['ERROR'] }),
+    query: () => ({ tag: ['nightly'], status: ['ERROR'] }),
     budget: tagAndStatus,
   },
   {

@@ -121,7 +121,7 @@ describe('openApiDocument', () => {
       open: { schema: { type: 'boolean' } },
       min_jobs: { schema: { type: 'integer' } },
       start_date: { schema: { type: 'string', format: 'date-time' } },
-      tag: { schema: { type: 'string', maxLength: 256 } },
+      tag: { schema: { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 256 } } },
     });
   });
 

@@ -52,6 +52,15 @@ describe.each([
     expect(ids).toEqual(newestFirst(rows).slice(0, 100));
   });
 
+  it('names parameters that it ignores', async () => {
+    const { headers, ids } = await list(route, 'limits=7&q=sweep&limit=3');
+    expect(ids).toEqual(newestFirst(rows).slice(0, 3));
+    expect(headers).toMatchObject({
+      'X-Unknown-Parameters': 'limits;near=limit, q',
+      'Access-Control-Expose-Headers': 'Content-Range, X-Unknown-Parameters',
+    });
+  });
+
   it('walks all pages to exactly the whole, by `end`', async () => {
     const seen: string[] = [];
     for (let offset = 0, pages = 0; pages < 20; pages++) {
@@ -180,5 +189,15 @@ describe('listJobs', () => {
       const orders = (await list('listJobs', query)).answer.data.map((job: Job) => job.creation_order);
       expect(orders).toEqual(Array.from({ length: ofBatch }, (_, order) => order));
     }
+  });
+});
+
+describe('listBatches by tags', () => {
+  it('has the batches with one of them', async () => {
+    const query = 'tag=calibration&tag=nightly&tag=none';
+    const { ids } = await list('listBatches', query);
+    const tagged = batches.filter(({ tags }) => tags.includes('calibration') || tags.includes('nightly'));
+    expect(ids).toEqual(newestFirst(tagged).slice(0, 100));
+    expect(tagged.length).toBeLessThan(batches.length);
   });
 });

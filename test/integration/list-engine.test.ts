@@ -106,7 +106,7 @@ const batchFilters = {
   max_jobs: fc.integer({ min: 0, max: 1_000 }),
   start_date: times,
   end_date: times,
-  tag: fc.constantFrom(...tags, 'none', ''),
+  tag: some([...tags, 'none', '']),
   user_id: fc.constantFrom([user], [user, 'guest'], ['guest']),
 } satisfies Filters<BatchListQuery>;
 const batchQueries = fc

@@ -272,7 +272,7 @@ describe('a list read from columns that lag', () => {
       { ...first, v: withPosition(bytesOf(first), untagged, true) },
       ...others,
     ]);
-    const query = { ...newest, limit: 100, tag } as const;
+    const query = { ...newest, limit: 100, tag: [tag] } as const;
     expect(answerOf(await list(query))).toEqual(listOf(batches, query));
     expect(changed()).toBe(1);
   });

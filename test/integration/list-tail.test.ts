@@ -141,7 +141,7 @@ describe('lists while rows are created and change', () => {
   const batchQueries = fc.record(
     {
       status: fc.subarray([...statuses], { minLength: 1 }),
-      tag: fc.constantFrom('a', 'b'),
+      tag: fc.subarray(['a', 'b'], { minLength: 1 }),
       start_date: fc.constantFrom(start(0), start(10), start(30)),
       end_date: fc.constantFrom(start(20), start(40)),
       min_jobs: fc.nat(2),

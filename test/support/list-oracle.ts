@@ -40,7 +40,7 @@ export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; to
     created_after: (row, value: string) => (row.created_at as string) >= value,
     created_before: (row, value: string) => (row.created_at as string) <= value,
     open: (row, value) => row.open === value,
-    tag: (row, value) => (row.tags as string[]).includes(value),
+    tag: (row, value: string[]) => value.some((tag) => (row.tags as string[]).includes(tag)),
     has_errors: (row, value: boolean) => (row.jobs_count_per_status as { ERROR: number }).ERROR > 0 === value,
     errors: (row, value: boolean) => ((row.errors as string[] | null) ?? []).length > 0 === value,
     min_jobs: (row, value: number) => (row[count] as number) >= value,

@@ -25,7 +25,10 @@ export interface Waveform {
 
 export type Samples = readonly number[];
 
-/** Reads a waveform. Throws NotDrawn where Pulser would refuse it, NoValue where it needs a missing value. */
+/**
+ * Reads a waveform. Throws NotDrawn where Pulser would refuse it, NoValue where it needs a missing
+ * value.
+ */
 export function readWaveform(form: unknown, variables: Variables): Waveform {
   if (!isObject(form) || !Object.hasOwn(readers, String(form.kind))) throw new NotDrawn(words.noWaveform);
   const waveform = readers[String(form.kind)]!(form, variables);

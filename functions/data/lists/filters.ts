@@ -12,7 +12,6 @@ export const facetIn = (facet: string) => (oneOf: readonly (string | boolean)[])
 export const facetIs = (facet: string) => (value: string | boolean) => facetIn(facet)([value]);
 export const inSets = (sets: string) => (oneOf: readonly string[]) =>
   ({ kind: 'set', sets, oneOf: [...new Set(oneOf)] }) as const satisfies Condition;
-export const inSet = (sets: string) => (value: string) => inSets(sets)([value]);
 export const atLeast = (column: string) => (from: number) =>
   ({ kind: 'range', column, from }) as const satisfies Condition;
 export const atMost = (column: string) => (to: number) => ({ kind: 'range', column, to }) as const satisfies Condition;

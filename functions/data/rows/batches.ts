@@ -13,7 +13,7 @@ import {
   commonOrders,
   facetIn,
   facetIs,
-  inSet,
+  inSets,
   notAfter,
   notBefore,
 } from '../lists/filters.ts';
@@ -37,7 +37,7 @@ const parameters: ListParameters<BatchListQuery> = {
     end_date: notAfter('end_datetime'),
     queue_priority: facetIn('queue_priority'),
     has_errors: facetIs('has_errors'),
-    tag: inSet('tag'),
+    tag: inSets('tag'),
   },
   orders: {
     ...commonOrders,

@@ -162,7 +162,7 @@ describe('BatchListQuery', () => {
       start_date: '2026-01-01T00:00:00.000000Z',
       end_date: '2026-02-01T00:00:00.000000Z',
       queue_priority: ['CRITICAL', 'FREE'],
-      tag: 'a tag',
+      tag: ['a tag'],
     });
   });
 
