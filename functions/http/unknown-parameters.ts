@@ -36,8 +36,8 @@ export function unknownParameters(
 }
 
 /**
- * The parameter whose letters are the same, or begin with those that were sent, or the other way
- * round: for `tags`, `deviceType`, `limit[]`. Of several the one of the nearest length.
+ * The parameter with the same letters as the sent name, or whose letters begin it or are begun by
+ * it: for `tags`, `deviceType`, `limit[]`. Of several the one of the nearest length.
  */
 function nearest(known: readonly string[], sent: string): string | undefined {
   const lettersOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '');

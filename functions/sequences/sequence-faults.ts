@@ -12,7 +12,7 @@ import { judgedBy } from './judged.ts';
 import { pulseRules } from './pulse-rules.ts';
 import { registerRules } from './register-rules.ts';
 import type { Rule } from './rule.ts';
-import { readForm } from './sequence-form.ts';
+import { hasNoForm, type ReadForm, readForm } from './sequence-form.ts';
 import { type JudgedValues, judgeValues } from './value-faults.ts';
 
 export const rules: readonly Rule[] = [...registerRules, ...channelRules, ...pulseRules];
@@ -25,9 +25,8 @@ const formTypes = {
 } as const;
 
 /** A sequence as it was judged: `content` is undefined where rules cannot judge it. */
-export interface JudgedSequence {
+export interface JudgedSequence extends Pick<ReadForm, 'content' | 'unjudged'> {
   readonly faults: readonly Fault[];
-  readonly content: SequenceContent | undefined;
 }
 
 /**
@@ -36,9 +35,11 @@ export interface JudgedSequence {
  * sequences on the device that they were made for.
  */
 export function judgeSequence(value: Readonly<Record<string, unknown>>, announced?: Specification): JudgedSequence {
-  const { content, faults } = readForm(value);
+  const { content, faults, ...unjudged } = readForm(value);
   if (content === undefined) {
-    return { content, faults: faults.map(({ path, message, kind }) => ({ path, message, type: formTypes[kind] })) };
+    if (announced?.is_virtual === false && hasNoForm(value)) return { content, faults: [noForm(announced)] };
+    const ofForm = faults.map(({ path, message, kind }) => ({ path, message, type: formTypes[kind] }));
+    return { content, faults: ofForm, ...unjudged };
   }
   const found = new Map<string, Fault>();
   for (const each of judgedBy(content, announced)) {
@@ -52,6 +53,11 @@ export function judgeSequence(value: Readonly<Record<string, unknown>>, announce
     }
   }
   return { content, faults: [...found.values()] };
+}
+
+function noForm({ name }: Specification): Fault {
+  const message = `${name} runs Pulser's sequences, and this is none: it does not say "version": "1".`;
+  return { type: 'sequence_form', path: [], message };
 }
 
 /** What a job gives to the sequence that it runs. */

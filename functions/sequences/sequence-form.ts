@@ -27,8 +27,10 @@ const schemaVersion = [1, 9, 1];
 const maxDepth = 100;
 
 /** `content` is there where the form is known and right: only then can rules say more. */
-interface ReadForm {
+export interface ReadForm {
   readonly content: SequenceContent | undefined;
+  /** Why it has neither faults nor content. */
+  readonly unjudged?: string;
   readonly faults: readonly SchemaFault[];
 }
 
@@ -39,14 +41,31 @@ interface ReadForm {
  * judged that is more than 100 levels deep.
  */
 export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
-  const unchecked = { content: undefined, faults: [] };
   const { version, pulser_version } = value;
-  if (version !== '1') return unchecked;
-  if (typeof pulser_version === 'string' && isLater(pulser_version)) return unchecked;
-  if (isDeeper(value, maxDepth)) return unchecked;
+  if (version !== '1') return unchecked('it does not say `"version": "1"`');
+  if (typeof pulser_version === 'string' && isLater(pulser_version)) {
+    return unchecked(
+      `it is from Pulser ${pulser_version}, and the check knows Pulser up to ${schemaVersion.join('.')}`,
+    );
+  }
+  if (isDeeper(value, maxDepth)) return unchecked(`it is more than ${maxDepth} levels deep`);
   const faults = schemaFaults(schemas, 'sequence-schema.json', value);
-  if (pulser_version === undefined && faults.some(({ kind }) => kind === 'name')) return unchecked;
+  if (pulser_version === undefined && faults.some(({ kind }) => kind === 'name')) {
+    return unchecked('it has names that the check does not know, and does not say which Pulser it is from');
+  }
   return { content: faults.length === 0 ? (value as unknown as SequenceContent) : undefined, faults };
+}
+
+function unchecked(unjudged: string): ReadForm {
+  return { content: undefined, faults: [], unjudged };
+}
+
+/**
+ * Whether a sequence has none of the forms that Pulser has had: it names no version of a form, and
+ * it is no object of the former serializer, which names its class.
+ */
+export function hasNoForm({ version, __module__ }: Readonly<Record<string, unknown>>): boolean {
+  return typeof version !== 'string' && __module__ === undefined;
 }
 
 /** Whether a version is later than the schemas' or none that we can read. */

@@ -21,13 +21,13 @@ const { client, names } = await functionEnvironment();
 const db = testDb(client, names);
 const device_type = 'CHECKED_QPU';
 const device = { ...JSON.parse(specs.FRESNEL), name: device_type };
-const announce = (content: object) =>
+const announce = (content: object, type = device_type) =>
   putDevice(
     client,
     names,
   )({
-    ...{ device_type, name: device_type, status: 'UP', public: true, announced_at: '2026-11-21T10:00:00.000000Z' },
-    specs: JSON.stringify({ ...device, ...content }),
+    ...{ device_type: type, name: type, status: 'UP', public: true, announced_at: '2026-11-21T10:00:00.000000Z' },
+    specs: JSON.stringify({ ...device, name: type, ...content }),
   });
 beforeAll(() => announce({}));
 
@@ -150,6 +150,86 @@ describe('added jobs', () => {
     expect((await add({ sequence: other })).faults).toEqual([
       'body.0.sequence.device.rydberg_level: sequence_rydberg_level',
     ]);
+  });
+});
+
+describe('the values of jobs', () => {
+  const variables = { omega: { type: 'float', value: [0] } };
+  const constant = (value: unknown) => ({ kind: 'constant', duration: 400, value });
+  const swept = sequence({
+    ...{ pulser_version: '1.9.1', variables },
+    operations: [
+      {
+        ...{ op: 'pulse', channel: 'ising', protocol: 'min-delay', phase: 0, post_phase_shift: 0 },
+        ...{ amplitude: constant(omega), detuning: constant(0) },
+      },
+    ],
+  });
+  const jobs = [2, 300, '300', 4].map((value) => ({ runs: 10, variables: { omega: value } }));
+  const fault = (...place: unknown[]) => `${[...place, 'variables', 'omega'].join('.')}: sequence_amplitude`;
+  const uncertain = expect.stringContaining('first in operations[0]');
+
+  it('are judged in a creation, in further jobs, and where only faults are asked for', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const refused = await create(user, { sequence_builder: swept, jobs });
+    expect(refused).toMatchObject({ status: 422, faults: [fault('body', 'jobs', 1)] });
+    const query = { validate_only: 'true' };
+    const body = bodyOf({ sequence_builder: swept, jobs });
+    const { data: validated } = await askAs('createBatch', user, { body, query });
+    expect(validated.faults).toEqual([
+      {
+        ...{ loc: ['body', 'jobs', 1, 'variables', 'omega'], type: 'sequence_amplitude' },
+        msg: expect.stringMatching(
+          /^operations\[0\]: The amplitude \(300 rad\/µs\) is above the maximum .* \(12\.\d+ /,
+        ),
+      },
+    ]);
+    expect(validated.left_to_device).toEqual([{ loc: ['body', 'jobs', 2], msg: uncertain }]);
+    const open = await create(user, { sequence_builder: swept, jobs: [], open: true });
+    const path = { batch_id: open.data.id };
+    expect(await askAs('addJobs', user, { path, body: jobs })).toMatchObject({
+      status: 422,
+      faults: [fault('body', 1)],
+    });
+    const { data: further } = await askAs('addJobs', user, { path, body: jobs, query });
+    expect(further.faults).toEqual([{ ...validated.faults[0], loc: ['body', 1, 'variables', 'omega'] }]);
+    expect(further.left_to_device).toEqual([{ loc: ['body', 2], msg: uncertain }]);
+    expect((await askAs('addJobs', user, { path, body: [jobs[0], jobs[2]] })).status).toBe(200);
+  });
+
+  it('may be missing, as may a device: what is left to it is said', async () => {
+    const left = async (content: object) => {
+      const request = { body: bodyOf(content), query: { validate_only: 'true' } };
+      const { data } = await askAs('createBatch', `auth0|${randomUUID()}`, request);
+      expect(data.faults).toEqual([]);
+      return data.left_to_device.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`);
+    };
+    expect(await left({ sequence_builder: swept, jobs: [], open: true })).toEqual([
+      'body.sequence_builder: What depends on these variables: omega. No job gives them values yet.',
+    ]);
+    expect(await left({ sequence_builder: '{"a":1}', device_type: 'NEW_QPU' })).toEqual([
+      'body.device_type: What NEW_QPU allows: no device of this type has been announced.',
+      'body.sequence_builder: The whole sequence: it does not say `"version": "1"`.',
+    ]);
+    await announce({ newer: 1 }, 'LATER_QPU');
+    expect(await left({ sequence_builder: sequence(), device_type: 'LATER_QPU' })).toEqual([
+      'body.device_type: What LATER_QPU allows: it has announced no specification that the check can read.',
+    ]);
+    expect(await left({ sequence_builder: sequence() })).toEqual([]);
+  });
+
+  it('do not matter where the text is no sequence of Pulser, and a QPU runs these', async () => {
+    const user = `auth0|${randomUUID()}`;
+    expect((await create(user, { sequence_builder: '{"a":1}' })).faults).toEqual([
+      'body.sequence_builder: sequence_form',
+    ]);
+    expect((await create(user, { jobs: [{ sequence: '{"a":1}' }] })).faults).toEqual([
+      'body.jobs.0.sequence: sequence_form',
+    ]);
+    await announce({ is_virtual: true }, 'EMULATOR');
+    const accepted = [{ device_type: 'EMULATOR' }, { device_type: 'UNKNOWN' }];
+    for (const content of accepted)
+      expect((await create(user, { ...content, sequence_builder: '{"a":1}' })).status).toBe(200);
   });
 });
 

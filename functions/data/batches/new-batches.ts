@@ -8,6 +8,7 @@ import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schem
 import { type Claims, rightsIn, roleIn } from '../../schemas/claims.ts';
 import type { Job, JobRow, NewJob } from '../../schemas/job.ts';
 import { sequenceFacts } from '../../schemas/sequence.ts';
+import type { Validation } from '../../schemas/validation.ts';
 import { lowerPriority } from '../../schemas/values.ts';
 import { derivedUuid } from '../../values/uuid.ts';
 import type { Db } from '../dynamodb/db.ts';
@@ -27,7 +28,7 @@ import { batchOf } from '../rows/batches.ts';
 import { getDevice, listDevices } from '../rows/devices.ts';
 import { jobOf } from '../rows/jobs.ts';
 import { getBatchDetails, maxJobsShown } from './batch-details.ts';
-import { findSequenceFaults } from './sequence-checks.ts';
+import { checkSequences } from './sequence-checks.ts';
 
 /** A creation also reads which devices there are. */
 export type NewBatchDb = Db<LifecycleTable | 'Limits' | 'Devices'>;
@@ -70,6 +71,8 @@ export async function createBatch(
 interface PlannedCreation {
   readonly requested: RequestedCreation;
   readonly faults: readonly InputFault[];
+  /** What only the device will judge. */
+  readonly leftToDevice: Validation['left_to_device'];
 }
 
 /**
@@ -98,7 +101,8 @@ export async function planBatch(
 ): Promise<PlannedCreation & { readonly requested: Required<Pick<RequestedCreation, 'create'>> }> {
   const { userId, claims, idempotencyKey } = call;
   const { sequence_builder: sequence, jobs: requests, ...content } = body;
-  const { device_type, specs, faults } = await findDevice(db, body);
+  const { device, faults } = await findDevice(db, body);
+  const { device_type } = device;
   const batchId = idempotencyKey === undefined ? randomUUID() : derivedUuid(['batch', userId, idempotencyKey]);
   const { jobs, sequences } = newJobs(requests, { operation: 'create', batchId, idempotencyKey });
   if (sequence !== null) sequences.set(batchId, sequence.gzipped);
@@ -111,31 +115,37 @@ export async function planBatch(
     device_status: null,
   };
   const isUsed = body.open || requests.some((job) => job.sequence === null);
-  const found = findSequenceFaults({
+  const checked = checkSequences({
     sequence: isUsed ? sequence : null,
     place: ['body', 'sequence_builder'],
     jobs: requests,
     jobsPlace: ['body', 'jobs'],
-    specs,
+    device,
   });
   const request = rememberedCall('create', call, body);
   const requested = { batchId, create, jobs, sequences, request, userName: claims.user_name };
-  return { requested, faults: [...faults, ...found] };
+  return { requested, faults: [...faults, ...checked.faults], leftToDevice: checked.leftToDevice };
 }
 
 /** The device that a batch is for, by its type or by the name that its sequence gives. */
 async function findDevice(db: Db<'Devices'>, { device_type, sequence_builder, jobs }: CreateBatchRequest) {
-  if (device_type !== null) return { device_type, specs: (await getDevice(db, device_type))?.specs, faults: [] };
+  if (device_type !== null) return { device: await findTyped(db, device_type), faults: [] };
   const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
   const name = sequence?.deviceName;
   const candidates = name === undefined ? [] : await listDevices(db);
   const device = candidates.find((each) => each.name === name && deviceModes[(each.rules ?? openRules).mode].listed);
-  if (device !== undefined) return { ...device, faults: [] };
+  if (device !== undefined) return { device: { ...device, isAnnounced: true }, faults: [] };
   const msg =
     name === undefined
       ? 'Field required: no sequence names a device'
       : `Field required: no device has the name of the sequence's device, '${name.slice(0, 100)}'`;
-  return { device_type: '', specs: undefined, faults: [{ loc: ['body', 'device_type'], msg, type: 'missing' }] };
+  const none = { device_type: '', isAnnounced: false };
+  return { device: none, faults: [{ loc: ['body', 'device_type'], msg, type: 'missing' }] };
+}
+
+async function findTyped(db: Db<'Devices'>, device_type: string) {
+  const device = await getDevice(db, device_type);
+  return { device_type, isAnnounced: device !== undefined, specs: device?.specs };
 }
 
 /** Jobs for a batch that exists. */
@@ -179,13 +189,13 @@ export async function planJobs(
   const { sequence_builder: sequence, device_type, project_id: projectId } = before;
   const facts = sequence === null ? null : sequenceFacts(sequence);
   const misfits = [...jobFaults(body, facts, ['body'])].slice(0, 100);
-  const { specs } = (await getDevice(db, device_type)) ?? {};
-  const found = findSequenceFaults({ sequence: facts, jobs: body, jobsPlace: ['body'], specs });
+  const device = await findTyped(db, device_type);
+  const checked = checkSequences({ sequence: facts, jobs: body, jobsPlace: ['body'], device });
   const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey: call.idempotencyKey });
   const request = rememberedCall('add', call, [batchId, body]);
   const requested = { batchId, projectId, jobs, sequences, request, userName: call.claims.user_name };
-  const faults = [...misfits.map(({ path, message, type }) => ({ loc: path, msg: message, type })), ...found];
-  return { before, requested, faults };
+  const faults = [...misfits.map(({ path, message, type }) => ({ loc: path, msg: message, type })), ...checked.faults];
+  return { before, requested, faults, leftToDevice: checked.leftToDevice };
 }
 
 /** Throws Forbidden when the token names projects, but not this one, or as one to read only. */

@@ -5,6 +5,7 @@ import type { Specification } from '../../pulser/sequence-content.ts';
 import type { JobRequest } from '../../schemas/batch-request.ts';
 import { type Fault, maxFaultsCounted, printable } from '../../schemas/faults.ts';
 import type { SequenceFacts } from '../../schemas/sequence.ts';
+import { leftToDevice, leftToValues } from '../../sequences/left-to-device.ts';
 import { type JudgedSequence, judgeJobs, judgeSequence, runsFaults } from '../../sequences/sequence-faults.ts';
 import { readForm, readSpecification } from '../../sequences/sequence-form.ts';
 
@@ -15,39 +16,90 @@ interface CheckedCall {
   readonly place?: InputFault['loc'];
   readonly jobs: readonly JobRequest[];
   readonly jobsPlace: InputFault['loc'];
-  /** What the device of the batch has announced. */
-  readonly specs: string | undefined;
+  readonly device: CheckedDevice;
 }
+
+/** The device of a batch. */
+interface CheckedDevice {
+  /** Empty where a fault says that there is none. */
+  readonly device_type: string;
+  readonly isAnnounced: boolean;
+  readonly specs?: string | undefined;
+}
+
+/** What was not looked at, and where. */
+type Unchecked = Pick<InputFault, 'loc' | 'msg'>;
+
+interface CheckedSequences {
+  readonly faults: readonly InputFault[];
+  /** What the device alone judges: a few entries, each kind once. */
+  readonly leftToDevice: readonly Unchecked[];
+}
+
+/** Entries that say what was not looked at. */
+const maxLeft = 10;
 
 /** A message may quote names of any length. */
 const maxMessageCharacters = 300;
 
 /**
  * The faults that the call's device would find, each at its place in the body, and from there in
- * the JSON of a sequence. Takes time in proportion to the body, and parses the specification.
+ * the JSON of a sequence; and what this does not look at. Takes time in proportion to the body, and
+ * parses the specification.
  */
-export function findSequenceFaults({ sequence, place, jobs, jobsPlace, specs }: CheckedCall): InputFault[] {
-  const announced = specs === undefined ? undefined : readSpecification(specs);
+export function checkSequences({ sequence, place, jobs, jobsPlace, device }: CheckedCall): CheckedSequences {
+  const announced = device.specs === undefined ? undefined : readSpecification(device.specs);
   const judge = judgeEach(announced);
   const found: InputFault[] = [];
   const add = (loc: InputFault['loc'], faults: readonly Fault[]) => {
     for (const fault of faults.slice(0, maxFaultsCounted - found.length)) found.push(inputFault(loc, fault));
   };
+  const left = new Map<string, Unchecked>();
+  const leave = (loc: InputFault['loc'], msgs: readonly string[], kinds = msgs) => {
+    for (const [at, msg] of msgs.entries()) {
+      if (!left.has(kinds[at]!)) left.set(kinds[at]!, { loc, msg: readable(msg) });
+    }
+  };
+  leave(place === undefined ? ['body'] : ['body', 'device_type'], deviceLeft(device, announced));
   if (sequence !== null && place !== undefined) add(place, judge(sequence).faults);
-  const common = sequence && (place === undefined ? readForm(sequence.content()) : judge(sequence)).content;
-  const judgeJob = common ? judgeJobs(common, announced) : undefined;
+  const common = sequence && (place === undefined ? readForm(sequence.content()) : judge(sequence));
+  if (common !== null) {
+    leave(place ?? ['body'], leftToDevice(common));
+    if (jobs.every((job) => job.sequence !== null)) leave(place ?? ['body'], [leftToValues(common) ?? []].flat());
+  }
+  const judgeJob = common?.content && judgeJobs(common.content, announced);
   for (const [at, job] of jobs.entries()) {
     if (found.length >= maxFaultsCounted) break;
     const loc = [...jobsPlace, at];
     if (job.sequence !== null) {
-      const { faults, content } = judge(job.sequence);
-      add([...loc, 'sequence'], faults);
-      if (content !== undefined) add(loc, judgeJobs(content, announced)({ variables: null }).faults);
-    } else if (judgeJob !== undefined) add(loc, judgeJob(job).faults);
+      const judged = judge(job.sequence);
+      add([...loc, 'sequence'], judged.faults);
+      leave([...loc, 'sequence'], leftToDevice(judged));
+      if (judged.content !== undefined) add(loc, judgeJobs(judged.content, announced)({ variables: null }).faults);
+    } else if (judgeJob !== undefined) {
+      const { faults, uncertain, isPassedOver } = judgeJob(job);
+      add(loc, faults);
+      if (uncertain !== undefined) leave(loc, [uncertainLeft(uncertain)], ['uncertain']);
+      if (isPassedOver) leave(loc, [passedOverLeft], ['passed over']);
+    }
     add(loc, runsFaults(job.runs, announced));
   }
-  return found;
+  return { faults: found, leftToDevice: [...left.values()].slice(0, maxLeft) };
 }
+
+function deviceLeft({ device_type, isAnnounced }: CheckedDevice, announced: Specification | undefined): string[] {
+  if (device_type === '' || announced !== undefined) return [];
+  const why = isAnnounced
+    ? 'it has announced no specification that the check can read'
+    : 'no device of this type has been announced';
+  return [`What ${device_type} allows: ${why}.`];
+}
+
+const uncertainLeft = (operation: number) =>
+  `Numbers that follow from this job's values, first in operations[${operation}]: the check cannot compute them exactly. Other jobs may have such numbers, too.`;
+
+const passedOverLeft =
+  'The values of this job and of later ones: the check looks at a limited number of operations in a call.';
 
 /** Judges each sequence; the same text once. */
 function judgeEach(announced: Specification | undefined) {
@@ -62,5 +114,9 @@ function judgeEach(announced: Specification | undefined) {
 
 function inputFault(loc: InputFault['loc'], { path, message, type }: Fault): InputFault {
   const names = path.map((part) => (typeof part === 'string' ? printable(part) : part));
-  return { loc: [...loc, ...names], msg: message.slice(0, maxMessageCharacters).toWellFormed(), type };
+  return { loc: [...loc, ...names], msg: readable(message), type };
+}
+
+function readable(message: string): string {
+  return message.slice(0, maxMessageCharacters).toWellFormed();
 }

@@ -27,7 +27,7 @@ export async function validateInput(
   userId: string,
   faults: readonly InputFault[],
 ): Promise<Validation> {
-  return { faults, ...noEstimate('unknown'), limits: await ownLimits(db, userId) };
+  return { faults, left_to_device: [], ...noEstimate('unknown'), limits: await ownLimits(db, userId) };
 }
 
 /**
@@ -38,7 +38,7 @@ export async function validateInput(
 export async function validateBatch(db: NewBatchDb, call: CreationCall, body: CreateBatchRequest): Promise<Validation> {
   const { userId: user_id, claims } = call;
   const project = await refusal(async () => requireProject(claims, body.project_id));
-  const { requested, faults } = await planBatch(db, call, body);
+  const { requested, faults, leftToDevice } = await planBatch(db, call, body);
   const { create } = requested;
   const { device_type } = create;
   const [limits, refused] = await Promise.all([
@@ -50,7 +50,7 @@ export async function validateBatch(db: NewBatchDb, call: CreationCall, body: Cr
     device_type === ''
       ? noEstimate('unknown')
       : await estimateNewBatch(db, { user_id, device_type, queue_priority, jobs: body.jobs.length });
-  return { faults: [...project, ...listFaults(faults), ...refused], ...start, limits };
+  return { faults: [...project, ...listFaults(faults), ...refused], left_to_device: leftToDevice, ...start, limits };
 }
 
 /**
@@ -62,10 +62,12 @@ export async function validateJobs(db: NewBatchDb, call: CreationCall, further: 
   const { batchId, body } = further;
   let start: StartEstimate = noEstimate('unknown');
   let faults: readonly InputFault[] = [];
+  let left_to_device: Validation['left_to_device'] = [];
   const refused = await refusal(async () => {
     const planned = await planJobs(db, call, further);
     const { device_type, queue_priority, jobs_count } = planned.before;
     faults = planned.faults;
+    left_to_device = planned.leftToDevice;
     if (jobs_count === 0) {
       start = await estimateNewBatch(db, { user_id, device_type, queue_priority, jobs: body.length });
     } else start = (await getQueuedBatch(db, user_id, batchId)) ?? start;
@@ -73,7 +75,10 @@ export async function validateJobs(db: NewBatchDb, call: CreationCall, further: 
   });
   const { estimated_start, estimated_start_reason } = start;
   const limits = await ownLimits(db, user_id);
-  return { faults: [...listFaults(faults), ...refused], estimated_start, estimated_start_reason, limits };
+  return {
+    ...{ faults: [...listFaults(faults), ...refused], left_to_device },
+    ...{ estimated_start, estimated_start_reason, limits },
+  };
 }
 
 /** Why a call is refused; empty where it is not. Throws what is no refusal. */

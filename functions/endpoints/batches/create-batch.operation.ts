@@ -12,7 +12,8 @@ Unknown members are ignored, and optional members may be null.
 
 - Every job has a sequence: its own, or the batch’s. Its variables are the variables that the sequence declares, and \`qubits\` for a mappable register.
 - A sequence that its device would refuse is refused (422, types \`sequence_…\`), with the place of each fault in its JSON. Its
-  form is checked, the device that it was made for, and the specification that a QPU has announced.
+  form is checked, the device that it was made for, and the specification that a QPU has announced. Amplitudes, detunings,
+  durations and targets are checked with the values that each job gives to variables.
 - Without \`device_type\` the batch is for the device whose specification has the name of the sequence’s device. A device type that
   is not announced yet is accepted: the batch waits, and its status says why.
 - An open batch takes jobs until it is closed. While a device has it, the next job must come within 120 s (a device may set another
@@ -27,7 +28,7 @@ Unknown members are ignored, and optional members may be null.
   call that cannot end in time stops at 20 s (429, \`unfinished\`). If it stops, or dies part-way, repeat it with the same
   \`Idempotency-Key\` to go on; otherwise the batch and its jobs are CANCELED after ten minutes. A call without a key stops with
   413, and its batch is CANCELED at once. No device gets the batch before it is complete.
-- \`validate_only=true\` stores nothing, and answers 200 with faults, the estimated start and the caller’s limits, even if the call would be refused.`,
+- \`validate_only=true\` stores nothing, and answers 200 with faults, what is left to the device, the estimated start and the caller’s limits, even if the call would be refused.`,
   query: CreationQuery,
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { findSequenceFaults } from '../../../../functions/data/batches/sequence-checks.ts';
+import { checkSequences } from '../../../../functions/data/batches/sequence-checks.ts';
 import type { JobRequest } from '../../../../functions/schemas/batch-request.ts';
 import { sequenceFacts } from '../../../../functions/schemas/sequence.ts';
 import { deviceContent, sequenceText } from '../../../support/sequence-text.ts';
 
 const job: JobRequest = { runs: 1, variables: null, sequence: null };
 const faultsOf = (text: string, jobs: readonly JobRequest[] = [job]) =>
-  findSequenceFaults({
+  checkSequences({
     sequence: sequenceFacts(text),
     place: ['body', 'sequence_builder'],
     jobs,
     jobsPlace: ['body', 'jobs'],
-    specs: undefined,
-  });
+    device: { device_type: 'NEW', isAnnounced: false },
+  }).faults;
 
 const shift = { op: 'phase_shift', basis: 'ground-rydberg', targets: [0], phi: 'DEEP' };
 const pulse = {
