@@ -17,10 +17,12 @@ export function leftToDevice({ content, unjudged }: Pick<ReadForm, 'content' | '
   ];
 }
 
-/** What stays open until a job gives values; undefined where nothing depends on variables. */
-export function leftToValues({ content }: Pick<ReadForm, 'content'>): string | undefined {
-  if (content?.operations.some(usesVariables) !== true) return undefined;
-  return `What depends on these variables: ${Object.keys(content.variables).join(', ')}. No job gives them values yet.`;
+/** What stays open until a job gives values: nothing where no operation depends on variables. */
+export function leftToValues({ content }: Pick<ReadForm, 'content'>): string[] {
+  if (content?.operations.some(usesVariables) !== true) return [];
+  return [
+    `What depends on these variables: ${Object.keys(content.variables).join(', ')}. No job gives them values yet.`,
+  ];
 }
 
 function kindsIn({ amplitude, detuning, waveform }: Operation): string[] {

@@ -103,7 +103,7 @@ export function judgeJobs(content: SequenceContent, announced?: Specification): 
   if (!needsValues) return () => ({ faults: [] });
   const places = new Map(qubitsOf(content).map(({ id }, place) => [id, place]));
   const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
-  const valuesOf = judgeValues(content, announced);
+  let valuesOf: ReturnType<typeof judgeValues> | undefined;
   return ({ variables: given }) => {
     const values = given ?? {};
     const missing = [...sizes.map(([name]) => name), ...(mappable ? ['qubits'] : [])].filter(
@@ -112,16 +112,17 @@ export function judgeJobs(content: SequenceContent, announced?: Specification): 
     const wrong = sizes.filter(([name, size]) => Object.hasOwn(values, name) && !hasSize(values[name], size));
     const qubits =
       mappable && Object.hasOwn(values, 'qubits') ? qubitsFault(content, places, values.qubits) : undefined;
-    const { faults, uncertain, ...rest } = valuesOf(values);
+    // Jobs with a sequence of their own give none, and may be many.
+    if (given !== null) valuesOf ??= judgeValues(content, announced);
+    const ofValues: JudgedValues = valuesOf?.(values) ?? { faults: [] };
     return {
+      ...ofValues,
       faults: [
         ...missing.map((name) => fault('sequence_variable_missing', name, 'Field required')),
         ...wrong.map(([name, size]) => fault('sequence_variable_size', name, `The variable has size ${size}.`)),
         ...(qubits === undefined ? [] : [fault('sequence_qubits', 'qubits', qubits)]),
-        ...faults,
+        ...ofValues.faults,
       ],
-      ...rest,
-      uncertain: missing.length + wrong.length === 0 ? uncertain : undefined,
     };
   };
 }

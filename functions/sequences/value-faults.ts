@@ -13,8 +13,8 @@ import type { Finding, Judged, Rule } from './rule.ts';
 export interface JudgedValues {
   /** Each kind of fault once for each variable: `path` is from the job. */
   readonly faults: readonly Fault[];
-  /** The first operation that has a number which the values do not make certain. */
-  readonly uncertain?: number | undefined;
+  /** Whether an operation has a number that the values do not make certain. */
+  readonly isUncertain?: boolean;
   /** The values were not looked at. */
   readonly isPassedOver?: true;
 }
@@ -50,14 +50,8 @@ export function judgeValues(
   return (given) => {
     if (judged > 0 && judged + changing.length > maxOperationsJudged) return { faults: [], isPassedOver: true };
     judged += changing.length;
-    const variables = readVariables(content, plainNumbers(given));
-    let uncertain: number | undefined;
-    const operations = changing.map(([at, fill]) => {
-      const filling = { variables, isUncertain: false };
-      const operation = fill(filling);
-      if (filling.isUncertain) uncertain ??= at;
-      return [at, operation] as const;
-    });
+    const filling = { variables: readVariables(content, plainNumbers(given)), isUncertain: false };
+    const operations = changing.map(([at, fill]) => [at, fill(filling)] as const);
     const found = new Map<string, Fault>();
     for (const judge of judges) {
       for (const rule of numberRules) {
@@ -74,7 +68,7 @@ export function judgeValues(
         }
       }
     }
-    return { faults: [...found.values()], uncertain };
+    return { faults: [...found.values()], isUncertain: filling.isUncertain };
   };
 }
 

@@ -55,17 +55,15 @@ export function checkSequences({ sequence, place, jobs, jobsPlace, device }: Che
     for (const fault of faults.slice(0, maxFaultsCounted - found.length)) found.push(inputFault(loc, fault));
   };
   const left = new Map<string, Unchecked>();
-  const leave = (loc: InputFault['loc'], msgs: readonly string[], kinds = msgs) => {
-    for (const [at, msg] of msgs.entries()) {
-      if (!left.has(kinds[at]!)) left.set(kinds[at]!, { loc, msg: readable(msg) });
-    }
+  const leave = (loc: InputFault['loc'], ...msgs: readonly string[]) => {
+    for (const msg of msgs) if (!left.has(msg)) left.set(msg, { loc, msg: readable(msg) });
   };
-  leave(place === undefined ? ['body'] : ['body', 'device_type'], deviceLeft(device, announced));
+  leave(place === undefined ? ['body'] : ['body', 'device_type'], ...deviceLeft(device, announced));
   if (sequence !== null && place !== undefined) add(place, judge(sequence).faults);
   const common = sequence && (place === undefined ? readForm(sequence.content()) : judge(sequence));
   if (common !== null) {
-    leave(place ?? ['body'], leftToDevice(common));
-    if (jobs.every((job) => job.sequence !== null)) leave(place ?? ['body'], [leftToValues(common) ?? []].flat());
+    leave(place ?? ['body'], ...leftToDevice(common));
+    if (jobs.every((job) => job.sequence !== null)) leave(place ?? ['body'], ...leftToValues(common));
   }
   const judgeJob = common?.content && judgeJobs(common.content, announced);
   for (const [at, job] of jobs.entries()) {
@@ -74,13 +72,13 @@ export function checkSequences({ sequence, place, jobs, jobsPlace, device }: Che
     if (job.sequence !== null) {
       const judged = judge(job.sequence);
       add([...loc, 'sequence'], judged.faults);
-      leave([...loc, 'sequence'], leftToDevice(judged));
+      leave([...loc, 'sequence'], ...leftToDevice(judged));
       if (judged.content !== undefined) add(loc, judgeJobs(judged.content, announced)({ variables: null }).faults);
     } else if (judgeJob !== undefined) {
-      const { faults, uncertain, isPassedOver } = judgeJob(job);
+      const { faults, isUncertain, isPassedOver } = judgeJob(job);
       add(loc, faults);
-      if (uncertain !== undefined) leave(loc, [uncertainLeft(uncertain)], ['uncertain']);
-      if (isPassedOver) leave(loc, [passedOverLeft], ['passed over']);
+      if (isUncertain) leave(loc, uncertainLeft);
+      if (isPassedOver) leave(loc, passedOverLeft);
     }
     add(loc, runsFaults(job.runs, announced));
   }
@@ -95,8 +93,8 @@ function deviceLeft({ device_type, isAnnounced }: CheckedDevice, announced: Spec
   return [`What ${device_type} allows: ${why}.`];
 }
 
-const uncertainLeft = (operation: number) =>
-  `Numbers that follow from this job's values, first in operations[${operation}]: the check cannot compute them exactly. Other jobs may have such numbers, too.`;
+const uncertainLeft =
+  "Numbers that follow from this job's values: the check cannot compute all of them exactly. Later jobs may have such numbers, too.";
 
 const passedOverLeft =
   'The values of this job and of later ones: the check looks at a limited number of operations in a call.';
