@@ -38,7 +38,7 @@ interface Props {
  */
 export function Curves({ track, others, bounds, nanoseconds, time, setTime }: Props) {
   const most = bounds?.amplitudes.get(track.id);
-  const bound = most === undefined ? undefined : { at: most, label: words.ends(bounds!.device, number(most)) };
+  const bound = most === undefined ? undefined : { at: most, label: labelOfBound(bounds!.device, most) };
   const rows = rowsOf({ track, others, bound }, nanoseconds);
   const bottom = rows.at(-1)!.bottom;
   const move = (next: number) => setTime(Math.round(Math.min(nanoseconds, Math.max(0, next))));
@@ -89,6 +89,14 @@ export function Curves({ track, others, bounds, nanoseconds, time, setTime }: Pr
       </div>
     </div>
   );
+}
+
+/** Characters of a device's name above its bound. */
+const maxDevice = 20;
+
+/** In four digits: a value that is a little over the bound looks so. */
+function labelOfBound(device: string, amplitude: number): string {
+  return words.ends(device.slice(0, maxDevice), String(Number(amplitude.toPrecision(4))));
 }
 
 interface Bound {
@@ -203,7 +211,9 @@ function Curve({
             {of !== 'phase' && (
               <path class={`f${letter}`} fill-opacity=".14" d={`${path}L${across} ${y(0)}L0 ${y(0)}Z`} />
             )}
-            {pale.length > 0 && <path class={`line pale k${letter}`} d={pathOf(pale)} />}
+            {pale.length > 0 && (
+              <path class={`line pale k${letter}`} vector-effect="non-scaling-stroke" d={pathOf(pale)} />
+            )}
             <path class={`line k${letter}`} vector-effect="non-scaling-stroke" d={path} />
           </svg>
           {bound !== undefined && (

@@ -14,6 +14,15 @@ export interface JobDraft {
   readonly values: Readonly<Record<string, string>>;
 }
 
+/** The column of the shots: no variable has such a name. */
+export const shotsColumn = '\0shots';
+
+/** The text of a row in a column: a variable may be called `constructor`. */
+export function textOf({ runs, values }: JobDraft, column: string): string {
+  if (column === shotsColumn) return runs;
+  return Object.hasOwn(values, column) ? values[column]! : '';
+}
+
 /** The number that a text says in decimal digits; undefined where it says none that is finite. */
 export function readNumber(text: string): number | undefined {
   const number = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
@@ -57,16 +66,17 @@ interface ReadJob {
 }
 
 /** A job as it is sent. Values that cannot be read are left out. No shots are null. */
-export function readJob({ runs, values }: JobDraft, variables: readonly Variable[]): ReadJob {
+export function readJob(row: JobDraft, variables: readonly Variable[]): ReadJob {
   const faults: CellFault[] = [];
-  const given: Record<string, unknown> = {};
+  const given: [name: string, value: unknown][] = [];
   for (const variable of variables) {
-    const read = readCell(values[variable.name] ?? '', variable);
+    const read = readCell(textOf(row, variable.name), variable);
     if ('fault' in read) faults.push({ column: variable.name, fault: read.fault });
-    else if (variable === freeVariables) Object.assign(given, read.value);
-    else given[variable.name] = read.value;
+    else if (variable === freeVariables) given.push(...Object.entries(read.value as JsonObject));
+    else given.push([variable.name, read.value]);
   }
+  const { runs } = row;
   const count = readNumber(runs);
-  if (runs.trim() !== '' && !Number.isSafeInteger(count)) faults.push({ column: 'runs', fault: words.noRuns });
-  return { job: { runs: count ?? null, variables: given }, faults };
+  if (runs.trim() !== '' && !Number.isSafeInteger(count)) faults.push({ column: shotsColumn, fault: words.noRuns });
+  return { job: { runs: count ?? null, variables: Object.fromEntries(given) }, faults };
 }

@@ -1,8 +1,9 @@
 /** What the forms of a new batch and of further jobs hold, and what they send. */
 
 import type { Fault } from '../client/fault-places.ts';
+import { nameTag } from '../parts/batch-name.ts';
 import { texts } from '../ui/texts.ts';
-import { type JobDraft, readJob } from './cell-values.ts';
+import { type JobDraft, readJob, shotsColumn } from './cell-values.ts';
 import type { Program, Variable } from './program.ts';
 
 export interface Draft {
@@ -58,7 +59,7 @@ export function requestOf(draft: Draft, program: Program | undefined, device: st
   const { jobs, faults } = jobsOf(draft.jobs, program?.variables ?? []);
   const missing = { loc: ['body', 'sequence_builder'], msg: texts.newBatch.noProgram, type: 'missing' };
   const { open, name, project_id, queue_priority, webhook } = draft;
-  const device_type = { '': device, [asWritten]: '' }[draft.device_type] ?? draft.device_type;
+  const device_type = draft.device_type === asWritten ? '' : draft.device_type || device;
   const given = Object.entries({ project_id, device_type, queue_priority, webhook })
     .map(([member, value]) => [member, value.trim()] as const)
     .filter(([, value]) => value !== '');
@@ -74,7 +75,7 @@ export function jobsOf(rows: readonly JobDraft[], variables: readonly Variable[]
   const read = rows.map((row) => readJob(row, variables));
   const faults = read.flatMap((each, at) =>
     each.faults.map(({ column, fault }): Fault => {
-      const place = column === 'runs' ? ['runs'] : ['variables', column];
+      const place = column === shotsColumn ? ['runs'] : ['variables', column];
       return { loc: ['body', 'jobs', at, ...place], msg: fault, type: 'value_error' };
     }),
   );
@@ -100,7 +101,7 @@ export function tagsOf(text: string): readonly string[] {
 }
 
 function nameTags(name: string): readonly string[] {
-  return name.trim() === '' ? [] : [`name:${name.trim()}`];
+  return name.trim() === '' ? [] : [nameTag(name)];
 }
 
 /**

@@ -2,10 +2,11 @@
 
 import type { Fault } from '../client/fault-places.ts';
 import { texts } from '../ui/texts.ts';
+import { shotsColumn } from './cell-values.ts';
 
 /** Faults of the same kind at the same column. */
 export interface FaultGroup {
-  /** Name of a variable, `runs`, or empty: the job as a whole. */
+  /** Name of a variable, `shotsColumn`, or empty: the job as a whole. */
   readonly column: string;
   /** Places of the jobs, from 0. */
   readonly jobs: readonly number[];
@@ -18,7 +19,7 @@ type Remark = Pick<Fault, 'loc' | 'msg'>;
 /** The column that a fault of a job is about: see FaultGroup. */
 export function columnOf({ loc }: Pick<Fault, 'loc'>): string {
   const [, , , member, name] = loc;
-  if (member === 'runs') return 'runs';
+  if (member === 'runs') return shotsColumn;
   return member === 'variables' && name !== undefined ? String(name) : '';
 }
 

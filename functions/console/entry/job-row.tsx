@@ -1,8 +1,8 @@
 import { useId, useMemo } from 'preact/hooks';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
-import type { JobDraft } from './cell-values.ts';
-import { cellOf, type TableColumn } from './pasted-block.ts';
+import { type JobDraft, textOf } from './cell-values.ts';
+import type { TableColumn } from './pasted-block.ts';
 
 const { newBatch: words } = texts;
 
@@ -47,7 +47,7 @@ export function JobRow({ job, at, columns, faults, isChosen, isOnly }: Props) {
                 class={column.variable?.type === 'json' ? 'code' : undefined}
                 autocomplete="off"
                 spellcheck={false}
-                value={cellOf(job, column)}
+                value={textOf(job, column.name)}
                 data-row={at}
                 data-column={place}
               />

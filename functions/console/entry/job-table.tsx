@@ -74,7 +74,7 @@ export function JobTable(props: Props) {
             </th>
             {columns.map(({ name, label }) => (
               <th key={name} scope="col" class="number">
-                <bdi>{label}</bdi> {units.has(name) && <span class="unit">{units.get(name)}</span>}
+                <bdi title={label}>{label}</bdi> {units.has(name) && <span class="unit">{units.get(name)}</span>}
               </th>
             ))}
             <th scope="col" class="said">

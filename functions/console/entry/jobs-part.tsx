@@ -1,10 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Fault } from '../client/fault-places.ts';
 import { readSequence } from '../drawing/readable-sequence.ts';
+import { unitsOf } from '../drawing/variable-units.ts';
 import { formatCount } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { texts } from '../ui/texts.ts';
-import type { JobDraft } from './cell-values.ts';
+import { type JobDraft, shotsColumn } from './cell-values.ts';
 import { columnOf, jobOf } from './fault-groups.ts';
 import type { RowFault } from './job-row.tsx';
 import { type CellPlace, JobTable } from './job-table.tsx';
@@ -13,7 +14,6 @@ import type { TableColumn } from './pasted-block.ts';
 import { labelOf, type Program } from './program.ts';
 import { maxJobs } from './sweep.ts';
 import { SweepMaker } from './sweep-maker.tsx';
-import { unitsOfVariables } from './variable-units.ts';
 
 const { newBatch: words } = texts;
 
@@ -25,7 +25,7 @@ export function useColumns(program: Program | undefined): readonly TableColumn[]
       label: labelOf(variable),
       variable,
     }));
-    return [...variables, { name: 'runs', label: words.runs, variable: undefined }];
+    return [...variables, { name: shotsColumn, label: words.runs, variable: undefined }];
   }, [program]);
 }
 
@@ -46,7 +46,7 @@ export function JobsPart(props: Props) {
   const { program, columns, jobs, faults, want, change } = props;
   const [isPasting, setPasting] = useState(false);
   const byRow = useMemo(() => rowFaults(faults, columns), [faults, columns]);
-  const units = useMemo(() => unitsOfVariables((program && readSequence(program.text)?.operations) ?? []), [program]);
+  const units = useMemo(() => unitsOf((program && readSequence(program.text)) ?? {}), [program]);
   const add = () => {
     const last = jobs.at(-1)!;
     change([...jobs, { ...last, id: Math.max(...jobs.map(({ id }) => id)) + 1 }]);

@@ -3,7 +3,7 @@
 import type { JobDraft } from './cell-values.ts';
 import type { Variable } from './program.ts';
 
-/** A column of the table: a variable, or `runs`. */
+/** A column of the table: a variable, or the shots (`shotsColumn`). */
 export interface TableColumn {
   readonly name: string;
   readonly label: string;
@@ -53,15 +53,15 @@ export interface Headed {
  */
 export function headBlock({ cells }: Block, columns: readonly TableColumn[], first = 0): Headed {
   const [head = [], ...rows] = cells;
-  const named = head.map((cell) => columns.find(({ name, label }) => isNameOf(cell, name, label)));
+  const named = head.map((cell) => columns.find((column) => isNameOf(cell, column)));
   if (named.some((column) => column !== undefined)) {
     return { columns: named, rows, unknown: head.filter((cell, at) => cell !== '' && named[at] === undefined) };
   }
   return { columns: columns.slice(first), rows: cells, unknown: [] };
 }
 
-function isNameOf(cell: string, name: string, label: string): boolean {
-  return cell === name || cell === label || (name === 'runs' && /^(shots|runs)$/i.test(cell));
+function isNameOf(cell: string, { name, label, variable }: TableColumn): boolean {
+  return cell === name || cell === label || (variable === undefined && /^(shots|runs)$/i.test(cell));
 }
 
 /**
@@ -91,11 +91,6 @@ export function withBlock(
 /** A row with another text in a column. */
 export function withCell(row: JobDraft, { name, variable }: TableColumn, text: string): JobDraft {
   return variable === undefined ? { ...row, runs: text } : { ...row, values: { ...row.values, [name]: text } };
-}
-
-/** The text of a row in a column. */
-export function cellOf({ runs, values }: JobDraft, { name, variable }: TableColumn): string {
-  return variable === undefined ? runs : (values[name] ?? '');
 }
 
 function pointed(text: string, { variable }: TableColumn, { hasDecimalCommas }: Block): string {

@@ -8,7 +8,7 @@ import { Register } from '../drawing/register.tsx';
 import { schedule } from '../drawing/timeline.ts';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
-import { type JobDraft, readJob } from './cell-values.ts';
+import { type JobDraft, readJob, textOf } from './cell-values.ts';
 import { labelOf, type Program } from './program.ts';
 
 const { drawn: words } = texts.newBatch;
@@ -86,9 +86,7 @@ export function RunPreview({ program, jobs, chosen, choose, device }: Props) {
         {drawing.isUnread && drawing.timeline.problem !== undefined ? (
           <p class="aside">{words.needsValues}</p>
         ) : (
-          <div>
-            <Pulses timeline={drawing.timeline} others={others} bounds={bounds} />
-          </div>
+          <Pulses timeline={drawing.timeline} others={others} bounds={bounds} />
         )}
       </div>
       {others.length > 0 && <p class="aside">{words.pale}</p>}
@@ -108,9 +106,9 @@ function paleJobs(jobs: readonly JobDraft[], row: number, { variables, operation
 }
 
 /** `24 · omega = 6`, by the first variable. */
-function titleOf({ values }: JobDraft, at: number, { variables }: Program): string {
+function titleOf(job: JobDraft, at: number, { variables }: Program): string {
   const [first] = variables;
-  const text = first === undefined ? '' : (values[first.name] ?? '');
+  const text = first === undefined ? '' : textOf(job, first.name);
   const place = formatCount(at + 1);
   return first === undefined || text === '' ? place : `${place} · ${labelOf(first)} = ${text.slice(0, 24)}`;
 }

@@ -1,7 +1,7 @@
 /** Rows of jobs from ranges and lists of values. */
 
 import { texts } from '../ui/texts.ts';
-import { elementsOf, type JobDraft, readNumber } from './cell-values.ts';
+import { elementsOf, type JobDraft, readNumber, textOf } from './cell-values.ts';
 import type { Variable } from './program.ts';
 
 const { newBatch: words } = texts;
@@ -109,7 +109,7 @@ export function sweepRows(
 }
 
 function withValue(row: JobDraft, { variable: { name, size }, element }: Swept, value: string): JobDraft {
-  const others = elementsOf(row.values[name] ?? '');
+  const others = elementsOf(textOf(row, name));
   const parts = Array.from({ length: size }, (_, at) => (at === element ? value : (others[at] ?? '0')));
   return { ...row, values: { ...row.values, [name]: size === 1 ? value : `[${parts.join(', ')}]` } };
 }

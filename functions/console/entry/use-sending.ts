@@ -3,9 +3,8 @@ import type { OwnLimits } from '../../schemas/limits.ts';
 import type { Fault } from '../client/fault-places.ts';
 import { type Api, CallFailed } from '../client/public-api.ts';
 import { type Action, useAction, useSigned } from '../client/use-call.ts';
-import type { JobDraft } from './cell-values.ts';
-import { type Draft, placesOfForm } from './draft.ts';
-import { columnOf, jobOf } from './fault-groups.ts';
+import { currentFaults } from './current-faults.ts';
+import type { Draft } from './draft.ts';
 
 /** What a check answers, without creating anything. */
 export interface Verdict {
@@ -95,10 +94,7 @@ export function useSending({ path, draft, request, isComplete, finish }: Sent): 
   });
   const isOld = answer !== undefined && answer.body !== body;
   const faults = useMemo(
-    () => [
-      ...request.faults.filter((fault) => isInsisted || isTyped(fault, draft)),
-      ...(answer === undefined ? [] : stillThere(answer, draft)),
-    ],
+    () => currentFaults(draft, request.faults, answer, isInsisted),
     [answer, draft, request, isInsisted],
   );
   const verdict = request.faults.length > 0 ? undefined : answer?.verdict;
@@ -114,28 +110,6 @@ async function judge(api: Api, path: string, call: object): Promise<Verdict | { 
     if (error instanceof CallFailed && error.faults.length > 0) return { faults: error.faults };
     throw error;
   }
-}
-
-/** An empty cell and a missing program are no faults before someone asks for a check. */
-function isTyped(fault: Fault, { jobs, text }: Draft): boolean {
-  const job = jobs[jobOf(fault) ?? -1];
-  if (job === undefined) return text.trim() !== '';
-  return textAt(job, columnOf(fault)).trim() !== '';
-}
-
-function textAt({ runs, values }: JobDraft, column: string): string {
-  return column === 'runs' ? runs : (values[column] ?? '');
-}
-
-/** The faults of a check, where rows and members are as they were then. */
-function stillThere({ verdict, draft: then }: { verdict: Verdict; draft: Draft }, now: Draft): readonly Fault[] {
-  return placesOfForm(verdict.faults, then).filter((fault) => {
-    const job = jobOf(fault);
-    if (job !== undefined) return then.jobs[job] === now.jobs[job];
-    const member = String(fault.loc[1]) as keyof Draft | 'sequence_builder';
-    const name = member === 'sequence_builder' ? 'text' : member;
-    return !(name in then) || then[name] === now[name];
-  });
 }
 
 /** Gives the focus to the first field with a fault, after a check that someone asked for. */

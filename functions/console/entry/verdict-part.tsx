@@ -128,7 +128,7 @@ function FieldFaults({ faults }: { readonly faults: readonly Fault[] }) {
     <ul class="plain">
       {faults.map(({ loc, msg }, at) => (
         <li key={at}>
-          {labels[String(loc[1])]}: <bdi>{msg}</bdi>
+          {[labels[String(loc[1])], ...loc.slice(2)].join(' › ')}: <bdi>{msg}</bdi>
         </li>
       ))}
     </ul>

@@ -11,6 +11,7 @@ import { RunPreview } from '../entry/run-preview.tsx';
 import { useDraft } from '../entry/use-draft.ts';
 import { useFocusOnFault, useSending } from '../entry/use-sending.ts';
 import { VerdictPart } from '../entry/verdict-part.tsx';
+import { nameOf } from '../parts/batch-name.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
 import { Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
@@ -24,16 +25,16 @@ const { addJobs: words } = texts;
 export function AddJobsView() {
   const { path } = useAddress();
   const batch = useCall<ReadBatch>(`/api/v2/batches/${encodeURIComponent(path[1] ?? '')}`);
-  return <Shown loaded={batch}>{(shown) => <OfBatch batch={shown} />}</Shown>;
+  return <Shown loaded={batch}>{(shown) => <OfBatch key={shown.id} batch={shown} />}</Shown>;
 }
 
 function OfBatch({ batch }: { readonly batch: ReadBatch }) {
-  const { id, open, status, rights, sequence_builder, tags } = batch;
+  const { id, open, status, rights, sequence_builder } = batch;
   const program = useMemo(
     () => (sequence_builder === null ? undefined : readProgram(sequence_builder)),
     [sequence_builder],
   );
-  const name = tags.find((tag) => tag.startsWith('name:'))?.slice('name:'.length) ?? id.slice(0, 8);
+  const name = nameOf(batch);
   const problem = !rights.includes('change')
     ? words.notYours
     : !open || finalBatchStatuses.includes(status)

@@ -7,6 +7,7 @@ import { useAction } from '../client/use-call.ts';
 import { nameOf } from '../parts/batch-name.ts';
 import { go, linkTo } from '../ui/address.ts';
 import { Answers, Dialog, Failure } from '../ui/basics.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { batch: words } = texts;
@@ -38,6 +39,12 @@ export function BatchActions({ batch, reload }: Props) {
   };
   return (
     <div class="actions">
+      {batch.open && !isFinal && batch.rights.includes('change') && (
+        <a class="button" href={linkTo(['add', batch.id])}>
+          <Icon name="plus" />
+          {texts.addJobs.title}
+        </a>
+      )}
       {offered.map(
         ([name, right, isOffered]) =>
           isOffered &&

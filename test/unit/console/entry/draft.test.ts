@@ -77,6 +77,16 @@ describe('jobsOf', () => {
     });
   });
 
+  it('takes any names of variables', () => {
+    const names = ['constructor', '__proto__', 'runs', 'toString'];
+    const variables = names.map((name) => ({ ...omega, name }));
+    const values = Object.fromEntries(names.map((name, at) => [name, String(at)]));
+    const { jobs, faults } = jobsOf([{ id: 1, runs: '7', values }], variables);
+    expect(JSON.stringify(jobs)).toBe('[{"runs":7,"variables":{"constructor":0,"__proto__":1,"runs":2,"toString":3}}]');
+    expect(faults).toEqual([]);
+    expect(jobsOf([{ id: 1, runs: '7', values: {} }], variables).faults).toHaveLength(4);
+  });
+
   it('sends free variables as they are written', () => {
     const rows = [{ id: 1, runs: '', values: { variables: '{"a": {"b": null}}' } }];
     expect(jobsOf(rows, [freeVariables])).toEqual({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shotsColumn } from '../../../../functions/console/entry/cell-values.ts';
 import { groupFaults, nameJobs } from '../../../../functions/console/entry/fault-groups.ts';
 import { stretchesOf } from '../../../../functions/console/entry/shown-rows.ts';
 
@@ -18,7 +19,7 @@ describe('groups of faults', () => {
     ).toEqual([
       { column: 'omega', jobs: [50, 51], msg: '12.75 is over 12.57' },
       { column: 't', jobs: [51], msg: '13 is over 12.57' },
-      { column: 'runs', jobs: [3], msg: 'Too many' },
+      { column: shotsColumn, jobs: [3], msg: 'Too many' },
       { column: '', jobs: [4], msg: 'No' },
     ]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shotsColumn } from '../../../../functions/console/entry/cell-values.ts';
 import { headBlock, readBlock, type TableColumn, withBlock } from '../../../../functions/console/entry/pasted-block.ts';
 
 const column = (name: string, size = 1): TableColumn => ({
@@ -6,7 +7,7 @@ const column = (name: string, size = 1): TableColumn => ({
   label: name,
   variable: { name, type: 'float', size },
 });
-const runs: TableColumn = { name: 'runs', label: 'Shots', variable: undefined };
+const runs: TableColumn = { name: shotsColumn, label: 'Shots', variable: undefined };
 const columns = [column('omega'), column('t'), column('times', 2), runs];
 const row = { id: 1, runs: '100', values: { omega: '1', t: '2', times: '[3, 4]' } };
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { faultsAt, faultsElsewhere } from '../../../../functions/console/client/fault-places.ts';
 import { freeVariables, readProgram } from '../../../../functions/console/entry/program.ts';
-import { unitsOfVariables } from '../../../../functions/console/entry/variable-units.ts';
 import { exampleSequence } from '../../../../functions/schemas/example-sequence.ts';
 
 describe('readProgram', () => {
@@ -52,43 +51,6 @@ describe('readProgram', () => {
     '{"operations":[],"variables":{"a":{"type":"str"}}}',
   ])('takes any variables for a program that is no Pulser sequence, %s', (text) => {
     expect(readProgram(text)).toMatchObject({ text, isPulser: false, variables: [freeVariables] });
-  });
-});
-
-describe('the unit of a variable', () => {
-  const element = (variable: string) => ({ expression: 'index', lhs: { variable }, rhs: 0 });
-  const constant = (duration: unknown, value: unknown) => ({ kind: 'constant', duration, value });
-
-  it('is that of the quantity that it is', () => {
-    const operations = [
-      {
-        op: 'pulse',
-        amplitude: constant(element('t'), element('omega')),
-        detuning: constant(100, { variable: 'delta' }),
-      },
-      { op: 'delay', time: { variable: 't' } },
-      { op: 'phase_shift', phi: { variable: 'angle' } },
-      {
-        op: 'pulse',
-        amplitude: { kind: 'composite', waveforms: [constant(8, { variable: 'part' })] },
-        phase: element('phi'),
-      },
-    ];
-    expect(Object.fromEntries(unitsOfVariables(operations))).toEqual({
-      t: 'ns',
-      omega: 'rad/µs',
-      delta: 'rad/µs',
-      part: 'rad/µs',
-      phi: 'rad',
-    });
-  });
-
-  it('is not known of one in an expression, nor of one that is two quantities', () => {
-    const half = { expression: 'div', lhs: { variable: 'omega' }, rhs: 2 };
-    const operations = [
-      { op: 'pulse', amplitude: constant(element('both'), half), detuning: constant(1, element('both')) },
-    ];
-    expect([...unitsOfVariables(operations)]).toEqual([]);
   });
 });
 
