@@ -98,7 +98,7 @@ function AddForm({
   });
   const form = useFocusOnFault(sending.refusals);
   return (
-    <form ref={form} class="entry" noValidate onSubmit={onSubmit(() => sending.act.run('send'))}>
+    <form ref={form} class="draft" noValidate onSubmit={onSubmit(() => sending.act.run('send'))}>
       <div class="head">
         <h1>
           {words.to} <bdi>{name}</bdi>

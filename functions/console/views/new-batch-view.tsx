@@ -47,7 +47,7 @@ export function NewBatchView() {
   const { faults } = sending;
   const shared = { draft, program, faults, change };
   return (
-    <form ref={form} class="entry" noValidate onSubmit={onSubmit(() => sending.act.run('send'))}>
+    <form ref={form} class="draft" noValidate onSubmit={onSubmit(() => sending.act.run('send'))}>
       <Crumbs links={[[texts.views.batches, linkTo(['batches'])]]}>{texts.views.newBatch}</Crumbs>
       <div class="head">
         <h1>{texts.views.newBatch}</h1>
