@@ -197,7 +197,7 @@ export const texts = {
     clear: 'Take another program',
     noProgram: 'Choose a file, or paste the text of a program.',
     notPulser:
-      'This is no Pulser sequence: nothing of it can be drawn, and nothing is checked before a device has it. A device that runs Pulser sequences will fail its jobs.',
+      'This is no Pulser sequence: nothing of it can be drawn, and the check looks at none of it. A device that runs Pulser sequences refuses it, or fails its jobs.',
     facts: {
       madeFor: (device: string) => `made for ${device}`,
       atoms: (count: string) => (count === '1' ? '1 atom' : `${count} atoms`),
