@@ -184,7 +184,8 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
       await page.waitFor(`location.hash === ${JSON.stringify(`#/batches?${new URLSearchParams({ tag })}`)}`);
       // Counts are those without the filter on the status, so they stay while one is chosen.
       const counts = `document.querySelector('.facets').innerText`;
-      await page.waitFor(`document.querySelector('.chip') && ${counts}.includes('Pending')`);
+      const { length } = await call<unknown[]>(`/api/v1/batches?${new URLSearchParams({ tag })}`);
+      await page.waitFor(`document.querySelector('.chip') && ${counts}.startsWith('All\\n${length}\\n')`);
       const before = await page.evaluate<string>(counts);
       await visit.chooseFacet('Pending');
       await page.waitFor(`document.querySelectorAll('.rows .name > a').length === 1`);
