@@ -20,6 +20,7 @@ import { operatorChecks } from './operator-checks.ts';
 import { sweep } from './program.ts';
 import { projectChecks } from './project-checks.ts';
 import { keyboardCheck, signInChecks } from './sign-in-checks.ts';
+import { sweepChecks } from './sweep-checks.ts';
 import { counter, userChecks } from './user-checks.ts';
 import { pictures, slowLineCheck, viewCheck } from './view-checks.ts';
 import { visit } from './world.ts';
@@ -63,6 +64,7 @@ try {
     const checks: Record<string, Check> = {
       ...signInChecks(own),
       ...userChecks(own, laboratory, folder),
+      ...sweepChecks(own, laboratory),
       'by keyboard alone: sign in, filter, open a batch, cancel it': keyboardCheck(own, create),
       'axe-core finds nothing in the views of users, in both themes, on a phone, and all fits': viewCheck(
         own,
@@ -71,6 +73,7 @@ try {
           ...(await createDone()),
           ...{ batches: '#/batches?status=DONE', new: '#/new', devices: '#/devices', usage: '#/usage' },
           device: '#/devices/FRESNEL',
+          none: '#/nonsense',
         }),
       ),
       ...projectChecks(own, laboratory, stack),
