@@ -1,3 +1,4 @@
+import { formatNumber } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 import type { ChannelBounds } from './channel-bounds.ts';
 import { rangeOf } from './qubit-places.ts';
@@ -96,7 +97,7 @@ const maxDevice = 20;
 
 /** In four digits: a value that is a little over the bound looks so. */
 function labelOfBound(device: string, amplitude: number): string {
-  return words.ends(device.slice(0, maxDevice), String(Number(amplitude.toPrecision(4))));
+  return words.ends(device.slice(0, maxDevice), formatNumber(amplitude, 4));
 }
 
 interface Bound {
@@ -281,7 +282,6 @@ function rounded(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** With a minus as long as a plus. */
 function number(value: number): string {
-  return String(Number(value.toPrecision(3))).replace('-', '−');
+  return formatNumber(value, 3);
 }

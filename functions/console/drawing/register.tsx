@@ -1,4 +1,5 @@
-import { formatCount } from '../ui/format.ts';
+import { cutEnd } from '../ui/cut-text.ts';
+import { formatCount, formatShare } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { type Point, project, type Register as RegisterOf, rangeOf } from './qubit-places.ts';
@@ -75,7 +76,6 @@ function Atoms({ register, excitation }: Props) {
       {qubits.map((qubit, index) => {
         const [x, y] = spots[index]!;
         const share = excitation?.[index];
-        const name = qubit.id.length > 8 ? `${qubit.id.slice(0, 7)}…` : qubit.id;
         return (
           <g key={qubit.id}>
             <title>{titleOf(qubit, is3D, share)}</title>
@@ -89,7 +89,7 @@ function Atoms({ register, excitation }: Props) {
             )}
             {hasText && share === undefined && (
               <text class="qubit mid" x={x} y={y + radius + 12}>
-                {name}
+                {cutEnd(qubit.id, 8)}
               </text>
             )}
           </g>
@@ -207,7 +207,7 @@ function Places({ register: { qubits, is3D }, excitation }: Props) {
     [words.columns.place, ({ place }) => place, 'number'],
     ...(excitation === undefined
       ? []
-      : [[words.columns.excited, ({ share = 0 }: Row) => `${(100 * share).toFixed(1)} %`, 'number'] as const]),
+      : [[words.columns.excited, ({ share = 0 }: Row) => formatShare(share), 'number'] as const]),
   ];
   const rows = qubits.slice(0, maxRows).map((qubit, at) => {
     return { id: qubit.id, place: placeOf(qubit, is3D), share: excitation?.[at] };

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatCount, formatNumber } from '../ui/format.ts';
+import { formatCount } from '../ui/format.ts';
 import type { JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
+import { shortValue } from '../ui/variable-value.ts';
 import { drawSequence } from './draw-sequence.ts';
 import { Pulses } from './pulses.tsx';
 import { Register } from './register.tsx';
@@ -65,11 +66,6 @@ export function SequenceView({ text, given, name, jobs = [] }: Props) {
 
 function optionOf({ creation_order, variables }: Values): string {
   const values = Object.entries(variables ?? {}).slice(0, 3);
-  const list = values.map(([name, value]) => `${name} = ${shortOf(value)}`).join(', ');
+  const list = values.map(([name, value]) => `${name} = ${shortValue(value, 24)}`).join(', ');
   return `${words.job} ${formatCount(creation_order + 1)}${list === '' ? '' : `: ${list}`}`;
-}
-
-function shortOf(value: unknown): string {
-  const [only, ...others] = [value].flat();
-  return typeof only === 'number' && others.length === 0 ? formatNumber(only) : JSON.stringify(value).slice(0, 24);
 }

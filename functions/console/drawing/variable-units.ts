@@ -8,7 +8,7 @@ const valueNames = ['value', 'start', 'stop', 'values'];
 
 /**
  * The units of variables that a sequence uses as they are: as an amplitude, a detuning, a phase or
- * a duration. One that it computes with, or uses as two things, has none.
+ * a duration. One that it only computes with, or uses as two things, has none.
  */
 export function unitsOf({ operations = [] }: ReadableSequence): ReadonlyMap<string, string> {
   const units = new Map<string, Set<string>>();

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { Glyph } from '../drawing/glyph.tsx';
 import type { Shape } from '../drawing/glyph-shape.ts';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatShare } from '../ui/format.ts';
+import { PageRange } from '../ui/pager.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { type Count, deviationOf, onesOf, totalOf } from './counter.ts';
-import { percentOf, shareOf } from './histogram.tsx';
+import { type Count, deviationOf, fractionOf, onesOf, totalOf } from './counter.ts';
 
 const { counts: words } = texts;
 
@@ -48,7 +48,7 @@ export function CountTable({ counts, shape, bitNames }: Props) {
       counts.some(({ bits }) => bits.length > maxLine) ? 'text' : undefined,
     ],
     [words.shots, ({ count }) => formatCount(count), 'number'],
-    [words.share, ({ count }) => percentOf(shareOf(count, total)), 'number'],
+    [words.share, ({ count }) => formatShare(fractionOf(count, total)), 'number'],
     [words.deviation, ({ count }) => `± ${(100 * deviationOf(count, total)).toFixed(1)}`, 'number'],
     [words.ones, ({ bits }) => onesOf(bits), 'number'],
   ];
@@ -72,10 +72,7 @@ export function CountTable({ counts, shape, bitNames }: Props) {
           <button type="button" disabled={start === 0} onClick={() => setPage(page - 1)}>
             {texts.common.less}
           </button>
-          <span>
-            {formatCount(start + 1)} to {formatCount(Math.min(start + size, counts.length))} of{' '}
-            <strong>{formatCount(counts.length)}</strong>
-          </span>
+          <PageRange first={start + 1} last={Math.min(start + size, counts.length)} total={counts.length} />
           <button type="button" disabled={page + 1 >= pages} onClick={() => setPage(page + 1)}>
             {texts.common.more}
           </button>

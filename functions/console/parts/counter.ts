@@ -1,5 +1,7 @@
 /** The counter of a results document: how often each bitstring was measured. */
 
+import { csvText } from '../ui/csv-text.ts';
+
 export interface Count {
   readonly bits: string;
   readonly count: number;
@@ -45,11 +47,15 @@ export function excitationOf(counts: readonly Count[]): readonly number[] | unde
   return sums.map((sum) => sum / total);
 }
 
+/** The share of an outcome; 0 without shots. */
+export function fractionOf(count: number, total: number): number {
+  return total === 0 ? 0 : count / total;
+}
+
 /** One standard deviation of the share of an outcome, as of a binomial distribution. */
 export function deviationOf(count: number, total: number): number {
-  if (total === 0) return 0;
-  const share = count / total;
-  return Math.sqrt((share * (1 - share)) / total);
+  const share = fractionOf(count, total);
+  return Math.sqrt((share * (1 - share)) / (total || 1));
 }
 
 export function onesOf(bits: string): number {
@@ -84,8 +90,7 @@ export function barsOf(
   return { bars: order(counts.slice(0, max), by), others: rest.length, shots: totalOf(rest) };
 }
 
-/** As RFC 4180 has it. Spreadsheets keep the zeros of a text's beginning. */
+/** Its bitstrings are texts: spreadsheets keep the zeros at their beginning. */
 export function csvOf(counts: readonly Count[]): string {
-  const lines = counts.map(({ bits, count }) => `"${bits.replaceAll('"', '""')}",${count}`);
-  return ['bitstring,count', ...lines, ''].join('\r\n');
+  return csvText([['bitstring', 'count'], ...counts.map(({ bits, count }) => [bits, count])]);
 }

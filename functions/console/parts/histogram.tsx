@@ -1,9 +1,10 @@
 import { Glyph } from '../drawing/glyph.tsx';
 import type { Shape } from '../drawing/glyph-shape.ts';
 import { ticksOf } from '../drawing/ticks.ts';
-import { formatCount } from '../ui/format.ts';
+import { cutMiddle } from '../ui/cut-text.ts';
+import { formatCount, formatShare } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
-import { type Count, deviationOf, totalOf } from './counter.ts';
+import { type Count, deviationOf, fractionOf, totalOf } from './counter.ts';
 
 const { histogram: words } = texts;
 
@@ -30,10 +31,10 @@ export function Histogram({ bars, counts, shape }: Props) {
   const total = totalOf(counts);
   const rowHeight = bars.length > manyRows ? rowHeights.many : rowHeights.usual;
   const height = bars.length * rowHeight;
-  const labels = bars.map(({ bits }) => shorten(bits));
+  const labels = bars.map(({ bits }) => cutMiddle(bits, maxLabel));
   const textWidth = Math.max(...labels.map(({ length }) => length)) * characterWidth;
   const margin = textWidth + (shape === undefined ? 0 : shape.width + 6) + 10;
-  const highest = Math.max(...bars.map(({ count }) => shareOf(count, total) + deviationOf(count, total)), 0.01);
+  const highest = Math.max(...bars.map(({ count }) => fractionOf(count, total) + deviationOf(count, total)), 0.01);
   const most = highest * 1.02;
   const place = (share: number) => `${rounded((100 * share) / most)}%`;
   return (
@@ -48,13 +49,13 @@ export function Histogram({ bars, counts, shape }: Props) {
           </g>
         ))}
         {bars.map(({ bits, count }, at) => {
-          const share = shareOf(count, total);
+          const share = fractionOf(count, total);
           const deviation = deviationOf(count, total);
           const middle = rowHeight / 2;
           const end = place(share + deviation);
           return (
             <g key={bits} transform={`translate(0 ${at * rowHeight})`}>
-              <title>{`${bits}: ${formatCount(count)}, ${percentOf(share)} ± ${percentOf(deviation)}`}</title>
+              <title>{`${bits}: ${formatCount(count)}, ${formatShare(share)} ± ${formatShare(deviation)}`}</title>
               {shape !== undefined && (
                 <g transform={`translate(${-(textWidth + 14 + shape.width)} ${middle - shape.height / 2})`}>
                   <Glyph bits={bits} shape={shape} />
@@ -76,19 +77,6 @@ export function Histogram({ bars, counts, shape }: Props) {
       </svg>
     </div>
   );
-}
-
-/** The middle of long bitstrings is left out. */
-function shorten(bits: string): string {
-  return bits.length <= maxLabel ? bits : `${bits.slice(0, maxLabel / 2)}…${bits.slice(1 - maxLabel / 2)}`;
-}
-
-export function shareOf(count: number, total: number): number {
-  return total === 0 ? 0 : count / total;
-}
-
-export function percentOf(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }
 
 function labelOf(bars: readonly Count[], outcomes: number, total: number): string {

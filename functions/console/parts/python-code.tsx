@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { texts } from '../ui/texts.ts';
+import { useCopy } from '../ui/use-copy.ts';
 
 const { python: words } = texts;
 
@@ -8,17 +8,12 @@ const { python: words } = texts;
  * of pasqal-cloud.
  */
 export function PythonCode({ lines }: { readonly lines: readonly string[] }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(lines.join('\n'));
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
+  const { isCopied, copy } = useCopy(lines.join('\n'));
   return (
     <section class="card">
       <div class="bar">
         <h2>{words.title}</h2>
-        <button type="button" class="tiny push" onClick={() => void copy()}>
+        <button type="button" class="tiny push" onClick={copy}>
           <span aria-live="polite">{isCopied ? texts.common.copied : texts.common.copy}</span>
         </button>
       </div>

@@ -1,10 +1,11 @@
+import { cutMiddle } from '../ui/cut-text.ts';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
+import { type Axis, axisOf, placeOn } from './axis.ts';
 import type { Curve, Gap, Point } from './curves.ts';
 import type { Estimate } from './measures.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
 import { PlotReach } from './plot-reach.tsx';
-import { type Axis, axisOf, placeOn } from './ticks.ts';
 
 const { sweep: words } = texts;
 
@@ -14,10 +15,13 @@ const leastBand = 12;
 /** More points would hide the curve below their halos. */
 const maxHalos = 150;
 
+/** Bitstrings may be long. */
+const maxName = 24;
+
 /** Failed jobs are named where they are few. */
 const maxNamed = 4;
 
-export interface PlotProps {
+interface PlotProps {
   readonly curves: readonly Curve[];
   readonly gaps: readonly Gap[];
   readonly xTitle: AxisTitle;
@@ -48,7 +52,7 @@ export function hasBand({ line }: Curve): boolean {
 }
 
 /** Values from 0 to the highest, shares in percent. */
-export function valueAxis(values: readonly number[], isShare: boolean): Axis {
+function valueAxis(values: readonly number[], isShare: boolean): Axis {
   const most = values.reduce((a, b) => Math.max(a, b), 1e-9);
   if (!isShare) return axisOf([0, most], 4);
   const { ticks, greatest } = axisOf([0, most > 0.6 ? 100 : most * 100], 4);
@@ -116,7 +120,7 @@ function guideOf(props: PlotProps, stop: Point | Gap | undefined, x: Axis, y: Ax
     const point = points.find(({ job }) => job.id === stop.job.id);
     return point === undefined
       ? []
-      : [{ point, text: `${shorten(name)}: ${formatEstimate(point, isShare)}`, look: `f${at + 1}` }];
+      : [{ point, text: `${cutMiddle(name, maxName)}: ${formatEstimate(point, isShare)}`, look: `f${at + 1}` }];
   });
   const highest = Math.max(0, ...here.map(({ point }) => point.value));
   const none = here.length > 0 ? [] : [{ text: statusWord(stop.job.status) }];
@@ -125,11 +129,6 @@ function guideOf(props: PlotProps, stop: Point | Gap | undefined, x: Axis, y: Ax
     y: 1 - placeOn(y, highest),
     lines: [{ text: whereOf(stop) }, ...here.map(({ text, look }) => ({ text, look })), ...none],
   };
-}
-
-/** Bitstrings may be long: their ends. */
-export function shorten(name: string, max = 24): string {
-  return name.length <= max ? name : `${name.slice(0, max / 2 - 1)}…${name.slice(1 - max / 2)}`;
 }
 
 interface DrawnProps {

@@ -79,7 +79,7 @@ export function gapsOf(jobs: readonly PlottedJob[], variable: Variable | undefin
 }
 
 /** What a measure reads from counts, and how it is called. */
-export interface Reader {
+interface Reader {
   readonly name: string;
   readonly read: (counts: readonly Count[]) => Estimate | undefined;
 }

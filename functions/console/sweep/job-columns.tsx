@@ -2,12 +2,20 @@ import type { Job } from '../../schemas/job.ts';
 import type { Count } from '../parts/counter.ts';
 import { linkTo } from '../ui/address.ts';
 import { Id, Time } from '../ui/basics.tsx';
-import { dateOf, formatClock, formatCount, formatNumber, formatSeconds, formatTime } from '../ui/format.ts';
+import { cutMiddle } from '../ui/cut-text.ts';
+import {
+  dateOf,
+  formatClock,
+  formatCount,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatTime,
+} from '../ui/format.ts';
 import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { visible } from '../ui/visible-text.ts';
-import { shorten } from './curve-plot.tsx';
 import type { SortValue } from './job-page.ts';
 import { meanOnes, type Peaks, shareOf } from './measures.ts';
 import { Spark, sparkBits } from './spark.tsx';
@@ -100,7 +108,7 @@ function variableColumn({ name, values, isNumeric }: Variable, sortValues: Map<s
   const cell = ({ id }: Job) => {
     const value = values.get(id);
     if (value === undefined) return '';
-    const shown = typeof value === 'number' ? format(value) : shorten(value, 40);
+    const shown = typeof value === 'number' ? format(value) : cutMiddle(value, 40);
     return <bdi title={String(value)}>{visible(shown)}</bdi>;
   };
   return [taken.has(name) ? `${name} =` : name, cell, isNumeric ? 'number' : undefined, sortedBy];
@@ -138,13 +146,8 @@ function countColumns(
     columns.push([name, (job) => formatOr(value(job) as number | undefined, format), 'number', sortedBy]);
   };
   if (outcome !== undefined) {
-    const name = shorten(outcome.join(' + '), 20);
-    add(
-      name,
-      'share',
-      (own) => shareOf(own, outcome).value,
-      (value) => `${(100 * value).toFixed(1)} %`,
-    );
+    const name = cutMiddle(outcome.join(' + '), 20);
+    add(name, 'share', (own) => shareOf(own, outcome).value, formatShare);
   }
   if ([...counts.values()].some((own) => meanOnes(own) !== undefined)) {
     add(

@@ -1,10 +1,11 @@
+import { cutEnd } from '../ui/cut-text.ts';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
+import { type Axis, axisOf, placeOn } from './axis.ts';
 import { formatEstimate } from './curve-plot.tsx';
 import { type Field, type PlottedJob, sidesOf } from './curves.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
 import { PlotReach } from './plot-reach.tsx';
-import { type Axis, axisOf, placeOn } from './ticks.ts';
 
 const { sweep: words } = texts;
 
@@ -13,13 +14,13 @@ const palest = 0.05;
 const ramp = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
 /** A job without a value, at its place. */
-export interface EmptyField {
+interface EmptyField {
   readonly x: number;
   readonly y: number;
   readonly job: PlottedJob;
 }
 
-export interface MapProps {
+interface MapProps {
   readonly fields: readonly Field[];
   readonly empty: readonly EmptyField[];
   readonly xTitle: AxisTitle;
@@ -139,9 +140,7 @@ function within({ ticks }: Axis, sides: Sides): Axis {
 /** Rows from above, each with its name where there is room. */
 function rowAxis(rows: readonly string[]): Axis {
   const step = Math.ceil(rows.length / 16);
-  const ticks = rows.flatMap((label, value) =>
-    value % step === 0 ? [{ value, label: label.length > 6 ? `${label.slice(0, 5)}…` : label }] : [],
-  );
+  const ticks = rows.flatMap((label, value) => (value % step === 0 ? [{ value, label: cutEnd(label, 6) }] : []));
   return { least: rows.length - 0.5, greatest: -0.5, ticks };
 }
 

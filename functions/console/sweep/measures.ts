@@ -1,6 +1,6 @@
 /** What is read from the counts of one job, each with the standard error of its shots. */
 
-import { type Count, deviationOf, excitationOf, lengthOf, onesOf, totalOf } from '../parts/counter.ts';
+import { type Count, deviationOf, excitationOf, fractionOf, lengthOf, onesOf, totalOf } from '../parts/counter.ts';
 
 export interface Estimate {
   readonly value: number;
@@ -14,7 +14,7 @@ type Counts = readonly Count[];
 export function shareOf(counts: Counts, bits: readonly string[]): Estimate {
   const chosen = counts.reduce((sum, each) => (bits.includes(each.bits) ? sum + each.count : sum), 0);
   const total = totalOf(counts);
-  return { value: total === 0 ? 0 : chosen / total, error: deviationOf(chosen, total) };
+  return { value: fractionOf(chosen, total), error: deviationOf(chosen, total) };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { cutMiddle } from '../ui/cut-text.ts';
 import { onSubmit } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { texts } from '../ui/texts.ts';
-import { shorten } from './curve-plot.tsx';
 import { maxCurves, readOutcome } from './measures.ts';
 
 const { sweep: words } = texts;
@@ -39,7 +39,7 @@ export function OutcomeLegend({ outcomes, offered, isSingle, change }: Props) {
           <li key={name}>
             {!isSingle && <Dot series={at + 1} />}
             <span class="bits" title={name}>
-              {shorten(name, 40)}
+              {cutMiddle(name, 40)}
             </span>
             <Ket bits={bits[0] ?? ''} />
             {!isSingle && (

@@ -1,3 +1,4 @@
+import { qubitsOf } from '../../pulser/qubits.ts';
 import { readSequence } from '../drawing/readable-sequence.ts';
 import { unitsOf } from '../drawing/variable-units.ts';
 
@@ -7,7 +8,7 @@ export function programOf(sequence: string | null): {
   readonly atoms: readonly string[];
 } {
   const read = readSequence(sequence ?? '') ?? {};
-  const atoms = (read.register ?? []).map((each) => String('qid' in each ? each.qid : 'name' in each ? each.name : ''));
+  const atoms = qubitsOf({ register: read.register ?? [] }).map(({ id }) => id);
   return { units: unitsOf(read), atoms };
 }
 

@@ -1,6 +1,7 @@
 /** All results of a batch as files. */
 
 import type { Count } from '../parts/counter.ts';
+import { csvText } from '../ui/csv-text.ts';
 import { readVariables } from './variables.ts';
 
 interface TakenJob {
@@ -29,10 +30,7 @@ export function jsonOfJobs(jobs: readonly TakenJob[], counts: CountsOf): string 
   return JSON.stringify(all, null, 1);
 }
 
-/**
- * A row for each job and outcome, and one for a job without counts, as RFC 4180 has it. Variables
- * are columns. Numbers are written so that the same number is read again.
- */
+/** A row for each job and outcome, and one for a job without counts. Variables are columns. */
 export function csvOfJobs(jobs: readonly TakenJob[], counts: CountsOf): string {
   const { differing, constant } = readVariables(jobs.map((job) => ({ ...job, runs: null })));
   const variables = [...differing, ...constant];
@@ -44,15 +42,5 @@ export function csvOfJobs(jobs: readonly TakenJob[], counts: CountsOf): string {
     if (own.length === 0) return [[...start, undefined, undefined]];
     return own.map(({ bits, count }) => [...start, bits, count]);
   });
-  return [head, ...rows, []].map((row) => row.map(cellOf).join(',')).join('\r\n');
-}
-
-/**
- * Texts are quoted. Spreadsheets would take a text that begins with one of these for a formula: an
- * apostrophe before it makes it a text.
- */
-function cellOf(value: string | number | undefined): string {
-  if (typeof value !== 'string') return value === undefined ? '' : String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return `"${safe.replaceAll('"', '""')}"`;
+  return csvText([head, ...rows]);
 }

@@ -1,7 +1,7 @@
 /** The small parts that all views are made of. */
 
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Fault } from '../client/fault-places.ts';
 import type { CallFailed } from '../client/public-api.ts';
 import type { Loaded } from '../client/use-call.ts';
@@ -9,6 +9,7 @@ import { formatMoment, formatTime } from './format.ts';
 import { Icon } from './icon.tsx';
 import { Mark } from './mark.tsx';
 import { texts } from './texts.ts';
+import { useCopy } from './use-copy.ts';
 
 /** A time as short as it is clear, and the exact one on demand. */
 export function Time({ time }: { readonly time: string | null | undefined }) {
@@ -71,15 +72,10 @@ export function Avatar({ name }: { readonly name: string }) {
   );
 }
 
-export function Copy({ text }: { readonly text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
+function Copy({ text }: { readonly text: string }) {
+  const { isCopied, copy } = useCopy(text);
   return (
-    <button type="button" class="copy" aria-label={`${texts.common.copy} ${text}`} onClick={() => void copy()}>
+    <button type="button" class="copy" aria-label={`${texts.common.copy} ${text}`} onClick={copy}>
       <Icon name={isCopied ? 'check' : 'copy'} />
       <span aria-live="polite" class="unseen">
         {isCopied ? texts.common.copied : ''}

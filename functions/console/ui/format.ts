@@ -84,7 +84,12 @@ export function formatClock(time: string): string {
   return clockWithSeconds.format(dateOf(time));
 }
 
-/** A number with six significant digits, without the zeros behind them: `3.4`, `1.25e-7`. */
-export function formatNumber(value: number): string {
-  return String(Number(value.toPrecision(6))).replaceAll('-', '−');
+/** A number with `digits` significant digits, without the zeros behind them: `3.4`, `1.25e−7`. */
+export function formatNumber(value: number, digits = 6): string {
+  return String(Number(value.toPrecision(digits))).replaceAll('-', '−');
+}
+
+/** A share from 0 to 1: `12.3 %`. */
+export function formatShare(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }

@@ -27,9 +27,7 @@ export function Pager({
         {start > limit && <a href={linkTo(0)}>{texts.common.first}</a>}
         {start > 0 && <a href={linkTo(Math.max(0, start - limit))}>{texts.common.less}</a>}
       </span>
-      <span>
-        {formatCount(Math.min(start + 1, end))} to {formatCount(end)} of <strong>{formatCount(total)}</strong>
-      </span>
+      <PageRange first={Math.min(start + 1, end)} last={end} total={total} />
       <span>
         {end < total && <a href={linkTo(end)}>{texts.common.more}</a>}
         {linkToLimit !== undefined && total > limits[0] && (
@@ -40,5 +38,21 @@ export function Pager({
         {end + limit < total && <a href={linkTo(total - (total % limit || limit))}>{texts.common.last}</a>}
       </span>
     </nav>
+  );
+}
+
+interface RangeProps {
+  /** Numbers of its rows, from 1. */
+  readonly first: number;
+  readonly last: number;
+  readonly total: number;
+}
+
+/** `51 to 100 of 1,204`. */
+export function PageRange({ first, last, total }: RangeProps) {
+  return (
+    <span>
+      {formatCount(first)} to {formatCount(last)} of <strong>{formatCount(total)}</strong>
+    </span>
   );
 }

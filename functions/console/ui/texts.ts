@@ -192,7 +192,6 @@ export const texts = {
     showText: 'Its text',
     text: 'Or its text',
     placeholder: 'Paste the JSON, or drop the file here.',
-    unreadable: 'This is not the JSON of a program.',
     characters: 'characters',
     clear: 'Take another program',
     noProgram: 'Choose a file, or paste the text of a program.',

@@ -6,7 +6,7 @@ import { linkTo } from '../ui/address.ts';
 import { Id, type Named, Person, Time } from '../ui/basics.tsx';
 import { dateOf, formatCount, formatSeconds } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
-import { JobsCell } from '../ui/segments.tsx';
+import { JobsCell } from '../ui/jobs-cell.tsx';
 import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';

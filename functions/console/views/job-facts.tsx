@@ -4,11 +4,11 @@ import type { Job } from '../../schemas/job.ts';
 import { useSigned } from '../client/use-call.ts';
 import { Owner } from '../parts/owner.tsx';
 import { useProjects } from '../parts/projects.ts';
-import { shortValue } from '../parts/variable-value.ts';
 import { linkTo } from '../ui/address.ts';
 import { Facts, Id, Long } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
+import { shortValue } from '../ui/variable-value.ts';
 
 const { job: words } = texts;
 

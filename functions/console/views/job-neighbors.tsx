@@ -8,7 +8,7 @@ import { differenceOf } from './job-difference.ts';
 
 const { job: words } = texts;
 
-export interface Neighbors {
+interface Neighbors {
   readonly previous: Job | undefined;
   readonly next: Job | undefined;
   /** Jobs of the batch; undefined until it is known. */

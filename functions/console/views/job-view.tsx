@@ -15,7 +15,6 @@ import { JobResults } from '../parts/job-results.tsx';
 import { linesOfJob, PythonCode } from '../parts/python-code.tsx';
 import { TimelineBar } from '../parts/timeline-bar.tsx';
 import { useResults } from '../parts/use-results.ts';
-import { shortValue } from '../parts/variable-value.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Failure, Long, Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
@@ -23,6 +22,7 @@ import { formatCount } from '../ui/format.ts';
 import { Status } from '../ui/status.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
+import { shortValue } from '../ui/variable-value.ts';
 import { JobFacts, JobOrigins, JobVariables } from './job-facts.tsx';
 import { NeighborLinks, useNeighbors } from './job-neighbors.tsx';
 

@@ -76,6 +76,6 @@ describe('counters', () => {
   });
 
   it('are a file for spreadsheets', () => {
-    expect(csvOf([{ bits: '0"1', count: 3 }])).toBe('bitstring,count\r\n"0""1",3\r\n');
+    expect(csvOf([{ bits: '0"1', count: 3 }])).toBe('"bitstring","count"\r\n"0""1",3\r\n');
   });
 });

@@ -3,8 +3,8 @@ import { type Counts, partsOf } from './job-parts.ts';
 import { kindOf } from './status-looks.ts';
 import { texts } from './texts.ts';
 
-/** The bar of a batch's jobs. Its sum belongs beside it: see JobsSum. */
-export function Segments({ counts }: { readonly counts: Counts }) {
+/** The bar of a batch's jobs. */
+function Segments({ counts }: { readonly counts: Counts }) {
   let x = 0;
   return (
     <svg class="segments" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
@@ -22,7 +22,7 @@ export function Segments({ counts }: { readonly counts: Counts }) {
 const failures = { ERROR: texts.jobs.failed, CANCELED: texts.jobs.canceled } as const;
 
 /** `50 · 1 failed`, `7 of 12`: how many jobs have ended, and which of them not well. */
-export function JobsSum({ counts }: { readonly counts: Counts }) {
+function JobsSum({ counts }: { readonly counts: Counts }) {
   const { PENDING = 0, RUNNING = 0, CANCELING = 0, ...ended } = counts;
   const count = Object.values(ended).reduce<number>((sum, each = 0) => sum + each, 0);
   const total = count + PENDING + RUNNING + CANCELING;

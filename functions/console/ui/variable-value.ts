@@ -1,12 +1,12 @@
-import { formatNumber } from '../ui/format.ts';
+import { cutEnd } from './cut-text.ts';
+import { formatNumber } from './format.ts';
 
 /**
  * The value of a variable as people read it: numbers with six significant digits, cut after `max`
  * characters.
  */
 export function shortValue(value: unknown, max = 40): string {
-  const text = wordsOf(value);
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return cutEnd(wordsOf(value), max);
 }
 
 function wordsOf(value: unknown): string {

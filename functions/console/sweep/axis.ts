@@ -1,5 +1,7 @@
 /** Round numbers along an axis. */
 
+import { roundStep } from '../drawing/ticks.ts';
+
 export interface Axis {
   readonly least: number;
   readonly greatest: number;
@@ -7,7 +9,7 @@ export interface Axis {
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
 }
 
-const steps = [1, 2, 2.5, 5, 10];
+const steps = [1, 2, 2.5, 5];
 
 /**
  * An axis from a round number to a round one around these values, of about `count` steps. One value
@@ -23,7 +25,7 @@ export function axisOf(values: readonly number[], count = 5, leastStep = 0): Axi
     const room = Math.abs(least) / 2 || 0.5;
     [least, greatest] = [least - room, greatest + room];
   }
-  const step = Math.max(leastStep, stepOf(greatest / count - least / count));
+  const step = Math.max(leastStep, roundStep(greatest / count - least / count, steps));
   const first = Math.floor(least / step + 1e-9);
   const last = Math.ceil(greatest / step - 1e-9);
   const ends = [first * step, last * step];
@@ -40,12 +42,6 @@ export function axisOf(values: readonly number[], count = 5, leastStep = 0): Axi
     greatest: last * step,
     ticks: ticks.map((value) => ({ value, label: labelOf(value, step) })),
   };
-}
-
-/** The least round step that is as large. */
-function stepOf(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * (steps.find((each) => each * power >= least * (1 - 1e-9)) ?? 10);
 }
 
 /** A tick, with as many digits as its step needs. */
