@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { dateOf, formatClock, formatSeconds, formatTime } from '../ui/format.ts';
+import { Time } from '../ui/basics.tsx';
+import { dateOf, formatClock, formatDayAndClock, formatSeconds } from '../ui/format.ts';
 import { kindOf, statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import { type Span, spansOf } from './timeline-spans.ts';
@@ -76,17 +77,13 @@ function wordsOf({ kind, isOpen, seconds }: Span): string {
 
 /** The time of day; with the date where that is not today's. */
 function Moment({ time, now }: { readonly time: string; readonly now: number }) {
-  const date = dateOf(time);
-  const isToday = date.toDateString() === new Date(now).toDateString();
+  const isToday = dateOf(time).toDateString() === new Date(now).toDateString();
   return (
-    <time class="took" dateTime={time} title={`${formatTime(time)} (${time})`}>
-      {isToday ? '' : `${dayOfYear.format(date)}, `}
-      {formatClock(time)}
-    </time>
+    <span class="took">
+      <Time time={time} format={isToday ? formatClock : formatDayAndClock} />
+    </span>
   );
 }
-
-const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
 /** The clock, each second while it counts. */
 function useNow(isTicking: boolean): number {

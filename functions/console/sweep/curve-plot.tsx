@@ -217,7 +217,7 @@ function Gaps({
       {areNamed &&
         failed.length <= maxNamed &&
         failed.map(({ job, x: at }) => (
-          <text key={job.id} class="failed-text middle" x={percent(placeOn(x, at))} y="-6">
+          <text key={job.id} class="failed-text mid" x={percent(placeOn(x, at))} y="-6">
             {words.jobFailed(job.creation_order + 1)}
           </text>
         ))}

@@ -3,15 +3,7 @@ import type { Count } from '../parts/counter.ts';
 import { linkTo } from '../ui/address.ts';
 import { Id, Time } from '../ui/basics.tsx';
 import { cutMiddle } from '../ui/cut-text.ts';
-import {
-  dateOf,
-  formatClock,
-  formatCount,
-  formatNumber,
-  formatSeconds,
-  formatShare,
-  formatTime,
-} from '../ui/format.ts';
+import { dateOf, formatClock, formatCount, formatNumber, formatSeconds, formatShare } from '../ui/format.ts';
 import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
@@ -168,12 +160,8 @@ function secondsOf({ start_timestamp: start, end_timestamp: end }: Job): number 
 /** The time of day; the day, too, where the batch began on another one. */
 function Started({ job: { start_timestamp: start, created_at } }: { readonly job: Job }) {
   if (start === null) return null;
-  if (dateOf(start).toDateString() !== dateOf(created_at).toDateString()) return <Time time={start} />;
-  return (
-    <time dateTime={start} title={`${formatTime(start)} (${start})`}>
-      {formatClock(start)}
-    </time>
-  );
+  const isSameDay = dateOf(start).toDateString() === dateOf(created_at).toDateString();
+  return <Time time={start} {...(isSameDay && { format: formatClock })} />;
 }
 
 function Errors({ job: { errors } }: { readonly job: Job }) {

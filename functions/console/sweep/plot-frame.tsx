@@ -46,7 +46,7 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = 
   const widest = Math.max(...x.ticks.map(({ label }) => label.length));
   const isTight = x.ticks.length * (widest + 2) > 36;
   return (
-    <svg class="sweep-drawing" height={height} role="img" aria-label={description}>
+    <svg class="chart sweep-drawing" height={height} role="img" aria-label={description}>
       {y.ticks.map(({ value, label }) => {
         const place = percent(1 - placeOn(y, value));
         return (
@@ -62,7 +62,7 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = 
         <g key={value} class={isTight && at % 2 === 1 ? 'minor' : undefined}>
           <svg x={percent(placeOn(x, value))} y="100%" overflow="visible" aria-hidden="true">
             <line class="axis" y2="4" />
-            <text class="middle" y="20">
+            <text class="mid" y="20">
               {label}
             </text>
           </svg>
@@ -87,7 +87,7 @@ export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = 
 function Title({ symbol, unit, isVariable }: AxisTitle) {
   return (
     <>
-      <tspan class={isVariable ? 'variable' : undefined}>{symbol}</tspan>
+      <tspan class={isVariable ? 'var' : undefined}>{symbol}</tspan>
       {unit !== undefined && <tspan dx="4">{`(${unit})`}</tspan>}
     </>
   );

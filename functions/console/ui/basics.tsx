@@ -11,12 +11,18 @@ import { Mark } from './mark.tsx';
 import { texts } from './texts.ts';
 import { useCopy } from './use-copy.ts';
 
-/** A time as short as it is clear, and the exact one on demand. */
-export function Time({ time }: { readonly time: string | null | undefined }) {
+/** A time as `format` has it, by default as short as it is clear, and the exact one on demand. */
+export function Time({
+  time,
+  format = formatMoment,
+}: {
+  readonly time: string | null | undefined;
+  readonly format?: (time: string) => string;
+}) {
   if (time === null || time === undefined) return <>{texts.common.none}</>;
   return (
     <time dateTime={time} title={`${formatTime(time)} (${time})`}>
-      {formatMoment(time)}
+      {format(time)}
     </time>
   );
 }

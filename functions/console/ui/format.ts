@@ -84,6 +84,11 @@ export function formatClock(time: string): string {
   return clockWithSeconds.format(dateOf(time));
 }
 
+/** `21 Nov 2024, 14:20:05`. */
+export function formatDayAndClock(time: string): string {
+  return `${dayOfYear.format(dateOf(time))}, ${formatClock(time)}`;
+}
+
 /** A number with `digits` significant digits, without the zeros behind them: `3.4`, `1.25e−7`. */
 export function formatNumber(value: number, digits = 6): string {
   return String(Number(value.toPrecision(digits))).replaceAll('-', '−');

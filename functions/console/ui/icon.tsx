@@ -8,11 +8,9 @@ const paths = {
   paste: 'M5 3H3v11h10V3h-2M6 2h4v2.5H6z',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.8 10.8L14 14',
   filter: 'M2 4h12M4.5 8h7M7 12h2',
-  more: 'M3 8h.01M8 8h.01M13 8h.01',
   next: 'M6 3l5 5-5 5',
   previous: 'M10 3L5 8l5 5',
   down: 'M4 6l4 4 4-4',
-  again: 'M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3',
   warning: 'M8 2l6.5 11.5h-13zM8 6.5v3.5M8 12h.01',
   batches: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   projects:
@@ -21,7 +19,6 @@ const paths = {
   usage: 'M2.5 13.5h11M4.5 13v-4M8 13V3M11.5 13V6.5',
   operate: 'M2.5 4.5h6M12 4.5h1.5M2.5 11.5H4M7.5 11.5h6M10 2.8v3.4M5.8 9.8v3.4',
   code: 'M5.5 4L2 8l3.5 4M10.5 4L14 8l-3.5 4',
-  views: 'M8 3l1.6 3.3 3.6.5-2.6 2.5.6 3.6L8 11.2l-3.2 1.7.6-3.6-2.6-2.5 3.6-.5z',
 } as const;
 
 export type IconName = keyof typeof paths;
