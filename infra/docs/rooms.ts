@@ -51,7 +51,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'A sequence as a picture: its qubits, and its pulses against time',
     packages: ['preact'],
   },
-  [`${page}/parts`]: { holds: 'Results, usage and limits, as several views show them', packages: ['preact'] },
+  [`${page}/parts`]: { holds: 'Counts, projects, usage and limits, as several views show them', packages: ['preact'] },
+  [`${page}/job`]: {
+    holds: 'One job: its figure, its counts as a table, its neighbors in the batch',
+    packages: ['preact'],
+  },
   [`${page}/sweep`]: {
     holds: 'The jobs of a batch as a sweep: their variables, curves, maps and files',
     packages: ['preact'],

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { lengthOf } from '../parts/counter.ts';
 import { go, linkTo } from '../ui/address.ts';
+import { fileName } from '../ui/file-name.ts';
 import { formatNumber } from '../ui/format.ts';
 import { saveFigure } from '../ui/save-figure.ts';
 import { texts } from '../ui/texts.ts';
@@ -230,7 +231,7 @@ function Drawing(props: DrawingProps) {
 /** The figure as a file: as wide on every screen, and in the light theme, for papers. */
 function Save({ title }: { readonly title: string }) {
   const [hasFailed, setFailed] = useState(false);
-  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80);
+  const name = fileName(title);
   const save = async (button: Element, format: 'svg' | 'png') => {
     const figure = button.closest('.sweep')!;
     figure.classList.add('on-paper');

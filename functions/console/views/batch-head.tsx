@@ -5,11 +5,12 @@ import { readSequence } from '../drawing/readable-sequence.ts';
 import { givenName, nameOf, otherTags } from '../parts/batch-name.ts';
 import { Owner, ProjectName } from '../parts/owner.tsx';
 import type { OwnProject } from '../parts/projects.ts';
+import { csvOfJobs, jsonOfJobs } from '../sweep/results-files.ts';
 import type { Sweep } from '../sweep/sweep-source.ts';
-import { csvOfJobs, jsonOfJobs } from '../sweep/take-along.ts';
 import { go, linkTo } from '../ui/address.ts';
 import { download, Id } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
+import { fileName } from '../ui/file-name.ts';
 import { NameForm } from '../ui/form.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -109,7 +110,7 @@ function linkToTag(tag: string): string {
 
 /** All results as one file. */
 function Download({ name, sweep: { jobs, total, counts, isWhole } }: { readonly name: string; readonly sweep: Sweep }) {
-  const file = `results-${name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}`;
+  const file = `results-${fileName(name)}`;
   const kinds = [
     [sweepWords.downloadCsv, () => download(`${file}.csv`, 'text/csv', csvOfJobs(jobs, counts))],
     [sweepWords.downloadJson, () => download(`${file}.json`, 'application/json', jsonOfJobs(jobs, counts))],

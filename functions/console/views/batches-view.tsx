@@ -12,10 +12,10 @@ import { Facets } from '../ui/facets.tsx';
 import { useRowKeys } from '../ui/keys.ts';
 import { Pager } from '../ui/pager.tsx';
 import { texts } from '../ui/texts.ts';
-import { actsOnOthers, batchActs } from './batch-acts.ts';
 import { batchColumns } from './batch-columns.tsx';
 import { BatchFilters } from './batch-filters.tsx';
 import { BatchSearch } from './batch-search.tsx';
+import { actsOnOthers, batchActs } from './batches-acts.ts';
 import { FilterChips } from './filter-chips.tsx';
 import { SavedViews } from './saved-views.tsx';
 

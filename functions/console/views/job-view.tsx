@@ -8,13 +8,15 @@ import { type Loaded, useAction, useCall } from '../client/use-call.ts';
 import { type Drawing, drawSequence } from '../drawing/draw-sequence.ts';
 import { shapeOf } from '../drawing/glyph-shape.ts';
 import { SequenceText } from '../drawing/sequence-text.tsx';
+import { JobFacts, JobOrigins, JobVariables } from '../job/job-facts.tsx';
+import { JobFigure } from '../job/job-figure.tsx';
+import { NeighborLinks, useNeighbors } from '../job/job-neighbors.tsx';
+import { JobResults } from '../job/job-results.tsx';
+import { useResults } from '../job/use-results.ts';
 import { nameOf } from '../parts/batch-name.ts';
 import { lengthOf, type Order } from '../parts/counter.ts';
-import { JobFigure } from '../parts/job-figure.tsx';
-import { JobResults } from '../parts/job-results.tsx';
 import { linesOfJob, PythonCode } from '../parts/python-code.tsx';
 import { TimelineBar } from '../parts/timeline-bar.tsx';
-import { useResults } from '../parts/use-results.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Failure, Long, Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
@@ -23,8 +25,6 @@ import { Status } from '../ui/status.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import { shortValue } from '../ui/variable-value.ts';
-import { JobFacts, JobOrigins, JobVariables } from './job-facts.tsx';
-import { NeighborLinks, useNeighbors } from './job-neighbors.tsx';
 
 const { job: words } = texts;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf } from '../../../functions/console/views/job-difference.ts';
+import { differenceOf } from '../../../../functions/console/job/job-difference.ts';
 
 const here = { variables: { omega: 2.4, t: [440], phases: [0, 1] } };
 const differ = (variables: Record<string, unknown> | null) => differenceOf(here, { variables, creation_order: 4 });

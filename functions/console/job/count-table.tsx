@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { Glyph } from '../drawing/glyph.tsx';
 import type { Shape } from '../drawing/glyph-shape.ts';
+import { type Count, deviationOf, fractionOf, onesOf, totalOf } from '../parts/counter.ts';
 import { formatCount, formatShare } from '../ui/format.ts';
 import { PageRange } from '../ui/pager.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { type Count, deviationOf, fractionOf, onesOf, totalOf } from './counter.ts';
 
 const { counts: words } = texts;
 

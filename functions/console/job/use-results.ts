@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type Loaded, useCall } from '../client/use-call.ts';
+import { type Count, outcomesOf, readCounter } from '../parts/counter.ts';
 import { parseJson } from '../ui/json-object.ts';
-import { type Count, outcomesOf, readCounter } from './counter.ts';
 
 export interface Results {
   readonly call: Loaded<Record<string, unknown>>;

@@ -2,11 +2,11 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
 import type { Shape } from '../drawing/glyph-shape.ts';
+import { csvOf, type Order, order, orders } from '../parts/counter.ts';
 import { download, Failure, Pre } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 import { CountTable } from './count-table.tsx';
-import { csvOf, type Order, order, orders } from './counter.ts';
 import type { Results } from './use-results.ts';
 
 const { results: words } = texts;

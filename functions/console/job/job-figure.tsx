@@ -3,10 +3,10 @@ import type { Drawing } from '../drawing/draw-sequence.ts';
 import type { Shape } from '../drawing/glyph-shape.ts';
 import { Pulses } from '../drawing/pulses.tsx';
 import { Register } from '../drawing/register.tsx';
+import { barsOf, type Count, excitationOf, lengthOf, type Order, totalOf } from '../parts/counter.ts';
 import { formatCount } from '../ui/format.ts';
 import { saveFigure } from '../ui/save-figure.ts';
 import { texts } from '../ui/texts.ts';
-import { barsOf, type Count, excitationOf, lengthOf, type Order, totalOf } from './counter.ts';
 import { Histogram } from './histogram.tsx';
 
 const { figure: words } = texts;

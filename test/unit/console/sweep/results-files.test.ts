@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvOfJobs, jsonOfJobs } from '../../../../functions/console/sweep/take-along.ts';
+import { csvOfJobs, jsonOfJobs } from '../../../../functions/console/sweep/results-files.ts';
 
 const done = { id: 'a', creation_order: 0, status: 'DONE', runs: 3, variables: { omega: 3.4000000000000004 } };
 const failed = { id: 'b', creation_order: 1, status: 'ERROR', runs: null, variables: { omega: -1e-7 } };
