@@ -6,7 +6,7 @@ import { type Count, readCounter } from '../parts/counter.ts';
 import type { SweepSource } from './figure-data.ts';
 
 /** More jobs than these are not read: the first by their order are. */
-export const maxJobs = 1_000;
+const maxJobs = 1_000;
 
 /** A page of jobs, and the results of one call. */
 const pageSize = 100;
