@@ -11,6 +11,9 @@ const width = 320;
 const maxHeight = 300;
 const margin = 30;
 
+/** At the sides where each atom has its share at its right: `100 %` is as long. */
+const marginOfShares = 50;
+
 /** Names of more qubits than these would cover each other. */
 const maxNames = 60;
 
@@ -55,7 +58,8 @@ function Atoms({ register, excitation }: Props) {
   const placed = [...qubits, ...traps].map((point) => project(point, is3D));
   const [left, right] = rangeOf(placed.map(([x]) => x));
   const [low, high] = rangeOf(placed.map(([, y]) => y));
-  const scale = Math.min((width - 2 * margin) / (right - left), (maxHeight - 2 * margin) / (high - low), 40);
+  const side = excitation === undefined ? margin : marginOfShares;
+  const scale = Math.min((width - 2 * side) / (right - left), (maxHeight - 2 * margin) / (high - low), 40);
   const height = (high - low) * scale + 2 * margin + 24;
   const begin = (width - (right - left) * scale) / 2;
   const at = (point: Point): readonly [number, number] => {

@@ -34,7 +34,8 @@ export function Histogram({ bars, counts, shape }: Props) {
   const labels = bars.map(({ bits }) => cutMiddle(bits, maxLabel));
   const textWidth = Math.max(...labels.map(({ length }) => length)) * characterWidth;
   const margin = textWidth + (shape === undefined ? 0 : shape.width + 6) + 10;
-  const highest = Math.max(...bars.map(({ count }) => fractionOf(count, total) + deviationOf(count, total)), 0.01);
+  const above = (count: number) => Math.min(1, fractionOf(count, total) + deviationOf(count, total));
+  const highest = Math.max(...bars.map(({ count }) => above(count)), 0.01);
   const most = highest * 1.02;
   const place = (share: number) => `${rounded((100 * share) / most)}%`;
   return (
@@ -52,7 +53,7 @@ export function Histogram({ bars, counts, shape }: Props) {
           const share = fractionOf(count, total);
           const deviation = deviationOf(count, total);
           const middle = rowHeight / 2;
-          const end = place(share + deviation);
+          const end = place(above(count));
           return (
             <g key={bits} transform={`translate(0 ${at * rowHeight})`}>
               <title>{`${bits}: ${formatCount(count)}, ${formatShare(share)} ± ${formatShare(deviation)}`}</title>

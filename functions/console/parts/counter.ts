@@ -52,10 +52,15 @@ export function fractionOf(count: number, total: number): number {
   return total === 0 ? 0 : count / total;
 }
 
-/** One standard deviation of the share of an outcome, as of a binomial distribution. */
+/**
+ * One standard deviation of the share of an outcome, as of a binomial distribution. What was seen in
+ * no shot, or in all of them, is not certain: it has the deviation of once in one shot more.
+ */
 export function deviationOf(count: number, total: number): number {
-  const share = fractionOf(count, total);
-  return Math.sqrt((share * (1 - share)) / (total || 1));
+  if (total === 0) return 0;
+  const least = 1 / (total + 1);
+  const share = Math.min(1 - least, Math.max(least, count / total));
+  return Math.sqrt((share * (1 - share)) / total);
 }
 
 export function onesOf(bits: string): number {

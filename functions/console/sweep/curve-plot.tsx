@@ -143,9 +143,12 @@ function Drawn({ curve, series, x, y, marked }: DrawnProps) {
   const across = (value: number) => round(100 * placeOn(x, value));
   const down = (value: number) => round(100 * (1 - placeOn(y, value)));
   const { points, line } = curve;
+  // No share is below 0 or above 1.
+  const above = ({ value, error }: Estimate) => down(Math.min(y.greatest, value + error));
+  const below = ({ value, error }: Estimate) => down(Math.max(y.least, value - error));
   const band = [
-    ...line.map((each) => `${across(each.x)},${down(each.value + each.error)}`),
-    ...line.toReversed().map((each) => `${across(each.x)},${down(Math.max(y.least, each.value - each.error))}`),
+    ...line.map((each) => `${across(each.x)},${above(each)}`),
+    ...line.toReversed().map((each) => `${across(each.x)},${below(each)}`),
   ];
   const radius = points.length > 400 ? 1.5 : points.length > 120 ? 2.5 : 3.75;
   return (
@@ -158,12 +161,12 @@ function Drawn({ curve, series, x, y, marked }: DrawnProps) {
         />
       </svg>
       {!hasBand(curve) &&
-        points.map(({ job, x: place, value, error }) => (
+        points.map((each) => (
           <line
-            key={job.id}
+            key={each.job.id}
             class={`k${series} whisker`}
-            {...{ x1: `${across(place)}%`, x2: `${across(place)}%` }}
-            {...{ y1: `${down(value + error)}%`, y2: `${down(Math.max(y.least, value - error))}%` }}
+            {...{ x1: `${across(each.x)}%`, x2: `${across(each.x)}%` }}
+            {...{ y1: `${above(each)}%`, y2: `${below(each)}%` }}
           />
         ))}
       {points.map(({ job, x: place, value }) => (

@@ -60,7 +60,17 @@ describe('counters', () => {
 
   it('are uncertain as binomial ones are', () => {
     expect(deviationOf(489, 1_000)).toBeCloseTo(0.0158, 4);
-    expect([deviationOf(0, 100), deviationOf(100, 100), deviationOf(0, 0)]).toEqual([0, 0, 0]);
+    for (const count of [1, 50, 99]) {
+      expect(deviationOf(count, 100)).toBeCloseTo(Math.sqrt(((count / 100) * (1 - count / 100)) / 100), 12);
+    }
+  });
+
+  it('are not certain where no shot, or every one, gave an outcome', () => {
+    // Of 100 shots: about as uncertain as what one of them gave.
+    expect(deviationOf(0, 100)).toBeCloseTo(0.0099, 4);
+    expect(deviationOf(100, 100)).toBeCloseTo(0.0099, 4);
+    expect(deviationOf(1, 1)).toBe(0.5);
+    expect(deviationOf(0, 0)).toBe(0);
   });
 
   it.each([
