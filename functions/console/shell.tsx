@@ -42,7 +42,7 @@ const views: Readonly<Record<string, ViewRules>> = {
   batches: { View: BatchesView, title: texts.views.batches, icon: 'batches' },
   batch: { View: BatchView, within: 'batches' },
   job: { View: JobView, within: 'batches' },
-  compare: { View: CompareView, within: 'batches' },
+  compare: { View: CompareView, title: texts.compare.title, within: 'batches' },
   add: { View: AddJobsView, within: 'batches' },
   new: { View: NewBatchView, title: texts.views.newBatch },
   projects: { View: ProjectsView, title: texts.views.projects, icon: 'projects' },

@@ -68,8 +68,9 @@ export function useCall<Data>(
         if (controller.signal.aborted) return;
         if (!(error instanceof CallFailed)) throw error;
         setState((before) => (before.name === name ? { ...before, failure: error } : { name, failure: error }));
-        // A service that is away for a moment is asked again.
-        if (againRef.current !== undefined && (error.status === 0 || error.status >= 500)) seconds = 15;
+        // A service that is away or busy for a moment is asked again.
+        const isPassing = error.status === 0 || error.status === 429 || error.status >= 500;
+        if (againRef.current !== undefined && isPassing) seconds = 15;
       }
       setLoading(false);
       if (seconds !== undefined) timer = setTimeout(whenShown, seconds * 1_000);

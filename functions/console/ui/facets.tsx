@@ -12,6 +12,7 @@ export function Facets({
   counts,
   chosen,
   order,
+  isOld = false,
   linkOf,
 }: {
   readonly label: string;
@@ -19,13 +20,15 @@ export function Facets({
   /** The statuses that the list is filtered by. */
   readonly chosen: readonly string[];
   readonly order: readonly string[];
+  /** The counts are of what was asked before. */
+  readonly isOld?: boolean;
   /** Undefined: the link to all. */
   readonly linkOf: (status: string | undefined) => string;
 }) {
   const shown = order.filter((status) => (counts[status] ?? 0) > 0 || chosen.includes(status));
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return (
-    <nav aria-label={label}>
+    <nav aria-label={label} aria-busy={isOld}>
       <ul class="facets">
         <li>
           <a href={linkOf(undefined)} aria-current={chosen.length === 0 ? 'true' : undefined}>

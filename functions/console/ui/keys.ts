@@ -3,8 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 /** Whether what is pressed belongs to a field, a dialog or the browser. */
 function isTaken({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || defaultPrevented || document.querySelector('dialog[open]') !== null) return true;
-  return target instanceof Element && target.closest('input, select, textarea, [contenteditable]') !== null;
+  return target instanceof Element && target.closest(fields) !== null;
 }
+
+/** Where letters are typed, or choose an option. */
+const fields = 'input:not([type="checkbox"], [type="radio"]), select, textarea, [contenteditable]';
 
 /**
  * While the component is drawn, a press of a key does this: by the name that the browser gives the

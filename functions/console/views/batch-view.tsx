@@ -23,6 +23,7 @@ import { readVariables } from '../sweep/variables.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Failure, Shown } from '../ui/basics.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { NoAnswer } from '../ui/no-answer.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchActions } from './batch-actions.tsx';
 import { BatchFacts, type Progress, Waiting } from './batch-facts.tsx';
@@ -53,11 +54,14 @@ export function BatchView() {
     progress.reload();
   };
   return (
-    <Shown loaded={batch}>
-      {(shown) => (
-        <BatchContent key={shown.id} batch={shown} progress={now} failure={progress.failure} reload={reload} />
-      )}
-    </Shown>
+    <>
+      <NoAnswer loaded={batch} title={words.title} id={id} />
+      <Shown loaded={batch}>
+        {(shown) => (
+          <BatchContent key={shown.id} batch={shown} progress={now} failure={progress.failure} reload={reload} />
+        )}
+      </Shown>
+    </>
   );
 }
 
@@ -84,6 +88,9 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
   const drawn = useMemo(() => drawnJob(sweep, marked), [sweep, marked]);
   const sources = useMemo(() => [sourceOf(title, linkTo(['batch', batch.id]), sweep)], [title, batch.id, sweep]);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  useEffect(() => {
+    document.title = `${title} · ${texts.title}`;
+  }, [title]);
   return (
     <>
       <BatchHead {...{ batch, title, status, counts, sweep }}>

@@ -63,6 +63,7 @@ export function BatchesView() {
           counts={counts.answer?.pagination?.counts ?? {}}
           chosen={status}
           order={facetOrder}
+          isOld={counts.isOld}
           linkOf={(each) => link({ status: each })}
         />
         <div class="bar push">

@@ -21,6 +21,7 @@ import { linkTo, useAddress } from '../ui/address.ts';
 import { Failure, Long, Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
 import { formatCount } from '../ui/format.ts';
+import { NoAnswer } from '../ui/no-answer.tsx';
 import { Status } from '../ui/status.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
@@ -48,6 +49,7 @@ export function JobView() {
   const batch = useCall<BatchDetails>(shown === undefined ? null : `/api/v2/batches/${shown.batch_id}`);
   return (
     <div aria-busy={shown !== undefined && shown.id !== path[1]?.toLowerCase()}>
+      <NoAnswer loaded={job} title={words.title} id={path[1] ?? ''} />
       <Shown loaded={job}>
         {(each) => (
           <JobPage job={each} batch={batch} reload={job.reload}>
