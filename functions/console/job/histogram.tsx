@@ -41,10 +41,10 @@ export function Histogram({ bars, counts, shape }: Props) {
   return (
     <div class={`plot hist margin-${Math.ceil(margin / marginStep)}`}>
       <svg class="chart histogram" height={height} role="img" aria-label={labelOf(bars, counts.length, total)}>
-        {ticksOf(0, most, 6).map((tick) => (
+        {ticksOf(0, most, 6).map((tick, at) => (
           <g key={tick}>
             <line class={tick === 0 ? 'axis' : 'grid'} x1={place(tick)} x2={place(tick)} y1="0" y2={height} />
-            <text class="mid" x={place(tick)} y={height + 18}>
+            <text class={at % 2 === 1 ? 'mid minor' : 'mid'} x={place(tick)} y={height + 18}>
               {tick === 0 ? '0' : `${rounded(100 * tick)} %`}
             </text>
           </g>

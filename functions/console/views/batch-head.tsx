@@ -26,7 +26,7 @@ const { batch: words, sweep: sweepWords, compare } = texts;
 const noName = 'pulser-exported';
 
 /** The name that people gave a batch, or its sequence's, or the beginning of its id. */
-export function titleOf(batch: ReadBatch): string {
+export function titleOf(batch: Pick<ReadBatch, 'id' | 'tags' | 'sequence_builder'>): string {
   const given = givenName(batch);
   if (given !== undefined) return visible(given);
   const ofSequence = batch.sequence_builder === null ? undefined : readSequence(batch.sequence_builder)?.name?.trim();

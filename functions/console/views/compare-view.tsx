@@ -37,7 +37,7 @@ export function CompareView() {
   const [read, setRead] = useState<ReadonlyMap<string, Read>>(new Map());
   const [marked, mark] = useState<string>();
   const shown = ids.flatMap((id) => read.get(id) ?? []);
-  const sources = useMemo(() => shown.map(({ source }) => source), [read, ids.join()]);
+  const sources = useMemo(() => withNames(shown), [read, ids.join()]);
   const peaks = useMemo(() => peaksOf(sources.flatMap(({ counts }) => [...counts.values()])), [sources]);
   const { units, atoms } = useMemo(() => programOf(shown[0]?.batch.sequence_builder ?? null), [shown[0]?.batch.id]);
   const link = (next: readonly string[]) => linkTo(['compare', next.join(',')]);
@@ -66,7 +66,7 @@ export function CompareView() {
           <Table
             label={words.title}
             columns={columnsOf((id) => link(ids.filter((each) => each !== id)))}
-            rows={shown}
+            rows={shown.map((each, at) => ({ ...each, source: sources[at]! }))}
             keyOf={({ batch }) => batch.id}
           />
         </div>
@@ -74,6 +74,15 @@ export function CompareView() {
       <NameForm label={words.hint} button={words.open} submit={(id) => go(link([...ids, idIn(id)]))} />
     </>
   );
+}
+
+/** Of batches that are called the same, the ids tell which is which. */
+function withNames(read: readonly Read[]): readonly SweepSource[] {
+  const names = read.map(({ source }) => source.name);
+  return read.map(({ batch, source }, at) => {
+    const isShared = names.some((name, other) => other !== at && name === source.name);
+    return isShared ? { ...source, name: `${source.name} ${batch.id.slice(0, 8)}` } : source;
+  });
 }
 
 function columnsOf(linkWithout: (id: string) => string): readonly Column<Read>[] {

@@ -26,6 +26,7 @@ import { Status } from '../ui/status.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import { shortValue } from '../ui/variable-value.ts';
+import { titleOf } from './batch-head.tsx';
 
 const { job: words } = texts;
 
@@ -100,7 +101,7 @@ function JobHead({ job, batch, drawing, reload }: HeadProps) {
     document.title = `${title} · ${texts.title}`;
   }, [title]);
   const canCancel = !isFinalJob(job) && job.status !== 'CANCELING' && job.rights.includes('end');
-  const batchName = nameOf({ id: job.batch_id, tags: batch?.tags ?? [] });
+  const batchName = batchOf(job, batch);
   return (
     <>
       <Crumbs
@@ -258,10 +259,15 @@ function namesOf(names: readonly string[]): string {
   return names.length < 2 ? first : `${first} … ${names.at(-1)}`;
 }
 
+/** What its batch is called, as in the view of the batch. */
+function batchOf({ batch_id }: Pick<Job, 'batch_id'>, batch: BatchDetails | undefined): string {
+  return batch === undefined ? nameOf({ id: batch_id, tags: [] }) : titleOf(batch);
+}
+
 /** `Ramp, job 7: T = 3200, omega = 9.42.` */
 function captionOf({ creation_order, variables, batch_id }: Job, batch: BatchDetails | undefined): string {
   const values = Object.entries(variables ?? {}).slice(0, 4);
   const list = values.map(([name, value]) => `${name} = ${shortValue(value, 24)}`).join(', ');
-  const name = nameOf({ id: batch_id, tags: batch?.tags ?? [] });
+  const name = batchOf({ batch_id }, batch);
   return `${name}, ${words.small} ${formatCount(creation_order + 1)}${list === '' ? '' : `: ${list}`}.`;
 }
