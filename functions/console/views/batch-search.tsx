@@ -28,18 +28,18 @@ export function BatchSearch({ rows, apply }: Props) {
   return (
     <search>
       <form onSubmit={onSubmit((form) => apply(searchFor(String(new FormData(form).get('search')), known)))}>
-        <label class="search">
+        <span class="search">
           <Icon name="search" />
-          <span class="unseen">{words.search}</span>
           <input
             type="search"
             name="search"
             list="known-tags"
+            aria-label={words.search}
             placeholder={words.search}
             onFocus={() => setAsked(true)}
           />
           <kbd>/</kbd>
-        </label>
+        </span>
         <datalist id="known-tags">
           {[...known].map((tag) => (
             <option key={tag} value={searchText(tag)} />
