@@ -24,7 +24,7 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
   /** The names of the buttons in the title of a batch, or of a job. */
   const offered = () =>
     page.evaluate<string[]>(
-      `[...document.querySelectorAll('main :is(.title button, .head .actions button):not(.copy)')].map((each) => each.innerText)`,
+      `[...document.querySelectorAll('main :is(.title button, .head .actions button):not(.copy)')].filter((each) => each.checkVisibility()).map((each) => each.innerText)`,
     );
   const status = `document.querySelector('.head .status')?.innerText`;
   const row = (id: string) => `document.querySelector('.rows a[title="${id}"]')`;
@@ -116,6 +116,7 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
     async 'the page of a project has its members, and for administrators limits, usage and acts'() {
       const { id, name } = await projectOf();
       await show(`#/projects/${id}`);
+      await page.waitFor(`document.querySelector('h1')?.innerText.includes(${JSON.stringify(name)})`);
       await see('Max Born');
       assert.equal(await page.evaluate(`document.querySelector('main form')`), null);
       await visit.openAs('admin', '#/projects');
