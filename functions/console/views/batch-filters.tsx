@@ -66,7 +66,7 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
       button={
         <>
           <Icon name="filter" />
-          {words.filter} <kbd>F</kbd>
+          {words.filter} <kbd aria-hidden="true">F</kbd>
         </>
       }
     >
