@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 import { hasBand } from './curve-plot.tsx';
-import type { Measure } from './curves.ts';
+import { type Measure, placesOf } from './curves.ts';
 import type { FigureData, SweepSource } from './figure-data.ts';
 import { unitOf } from './program.ts';
 import { symbolOf, type Variable } from './variables.ts';
@@ -27,6 +27,7 @@ export function captionOf({ figure, sources, show, valueName }: Described): stri
   const ofShots =
     shots.size === 1 && runs !== undefined && runs !== null ? words.shots(formatCount(runs)) : words.itsShots;
   const isShared = curves.some(({ points, line }) => points.length > line.length);
+  const isSharedPlace = placesOf(figure.fields).length < figure.fields.length;
   const failed = jobs.filter(({ status }) => status === 'ERROR').length;
   const waiting = jobs.filter(({ status }) => !['ERROR', 'DONE', 'CANCELED'].includes(status)).length;
   const canceled = jobs.filter(({ status }) => status === 'CANCELED').length;
@@ -41,6 +42,7 @@ export function captionOf({ figure, sources, show, valueName }: Described): stri
       : `${uncertainty} ${ofShots}.`,
     sources.length > 1 && figure.numeric.length === 0 && compare.noShared,
     isShared && words.shared,
+    isSharedPlace && words.sharedPlaces,
     failed > 0 && words.failedJobs(failed, isMap),
     waiting > 0 && words.waitingJobs(waiting, isMap),
     canceled > 0 && words.canceledJobs(canceled),

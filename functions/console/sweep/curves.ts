@@ -63,11 +63,14 @@ export function curveOf(
 
 function lineOf(points: readonly Point[]): Curve['line'] {
   const groups = Map.groupBy(points, ({ x }) => x);
-  return Array.from(groups, ([x, group]) => ({
-    x,
+  return Array.from(groups, ([x, group]) => ({ x, ...meanOf(group) }));
+}
+
+function meanOf(group: readonly Estimate[]): Estimate {
+  return {
     value: group.reduce((sum, { value }) => sum + value, 0) / group.length,
     error: Math.sqrt(group.reduce((sum, { error }) => sum + error ** 2, 0)) / group.length,
-  }));
+  };
 }
 
 /** The jobs that failed or are not done, at their places. Canceled ones are none. */
@@ -105,7 +108,7 @@ export interface Field extends Estimate {
   readonly y: number;
 }
 
-/** A map over two variables. Several jobs at one place: the last one is drawn. */
+/** A map over two variables: a field for each job. */
 export function fieldsOf(
   jobs: readonly PlottedJob[],
   counts: CountsOf,
@@ -130,6 +133,12 @@ export function atomFields(
     const atoms = x === undefined || own === undefined ? [] : (excitations(own) ?? []);
     return atoms.map((estimate, at) => ({ ...estimate, job, x: x!, y: at }));
   });
+}
+
+/** One field for each place: the mean of the jobs there, and the last of them. */
+export function placesOf(fields: readonly Field[]): readonly Field[] {
+  const groups = Map.groupBy(fields, ({ x, y }) => `${x} ${y}`);
+  return Array.from(groups.values(), (group) => ({ ...group.at(-1)!, ...meanOf(group) }));
 }
 
 /**

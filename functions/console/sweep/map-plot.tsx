@@ -3,7 +3,7 @@ import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
 import { type Axis, axisOf, placeOn } from './axis.ts';
 import { formatEstimate } from './curve-plot.tsx';
-import { type Field, type PlottedJob, sidesOf } from './curves.ts';
+import { type Field, type PlottedJob, placesOf, sidesOf } from './curves.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
 import { PlotReach } from './plot-reach.tsx';
 
@@ -76,14 +76,14 @@ export function MapPlot(props: MapProps) {
   return (
     <div class="sweep-plot">
       <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }} hasLine={false}>
-        {all.map((each) => (
+        {[...placesOf(fields), ...empty].map((each) => (
           <FieldRect
             key={`${each.job.id} ${each.y}`}
             field={each}
             sides={[across, up]}
             axes={[x, y]}
             most={most}
-            isMarked={each === all[at]}
+            isMarked={each.x === all[at]?.x && each.y === all[at]?.y}
           />
         ))}
         <Scale most={most} isShare={isShare} />
@@ -176,14 +176,14 @@ function Scale({ most, isShare }: { readonly most: number; readonly isShare: boo
   const width = 18;
   return (
     <svg x="100%" y="0" overflow="visible" aria-hidden="true">
-      <text class="end" x={-ramp.length * width - 44} y="-12">
+      <text class="end" x={-ramp.length * width - 50} y="-12">
         0
       </text>
       {ramp.map((each, at) => (
         <rect
           key={each}
           class="field"
-          x={-(ramp.length - at) * width - 38}
+          x={-(ramp.length - at) * width - 44}
           y="-21"
           width={width}
           height="10"

@@ -733,6 +733,7 @@ export const texts = {
     shots: (count: string) => `of ${count} shots`,
     itsShots: 'of the shots of each job',
     shared: 'Where several jobs have one value, the line goes through their mean.',
+    sharedPlaces: 'Where several jobs have one place, its color is their mean.',
     map: (value: string) => `${value}: the fuller the color, the higher.`,
     atomsMap: 'How often each atom was excited: the fuller the color, the more often.',
     inEveryJob: 'in every job.',

@@ -61,12 +61,11 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
     );
   return (
     <Popover
-      label={words.filter}
       openedBy="f"
       button={
         <>
           <Icon name="filter" />
-          {words.filter} <kbd aria-hidden="true">F</kbd>
+          {words.filter} <kbd data-key="F" />
         </>
       }
     >

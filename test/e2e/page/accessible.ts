@@ -16,7 +16,10 @@ export async function expectAccessible(page: Page, what: string) {
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(`${axe}; undefined`);
   // The page completes what it shows in the frame after. Buttons change their colours by and by.
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
-  await page.waitFor('document.getAnimations().length === 0');
+  // What is at work moves for ever.
+  await page.waitFor(
+    'document.getAnimations().every((each) => each.effect.getComputedTiming().endTime === Number.POSITIVE_INFINITY)',
+  );
   const violations = await page.evaluate<Violation[]>(
     `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, nodes }) =>
       ({ id, impact, nodes: nodes.slice(0, 3).map(({ html }) => ({ html })) })))`,

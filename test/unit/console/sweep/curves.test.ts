@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { curveOf, fieldsOf, gapsOf, readersOf, sidesOf } from '../../../../functions/console/sweep/curves.ts';
+import { curveOf, fieldsOf, gapsOf, placesOf, readersOf, sidesOf } from '../../../../functions/console/sweep/curves.ts';
 import { readVariables } from '../../../../functions/console/sweep/variables.ts';
 
 const job = (place: number, status = 'DONE', variables: Record<string, number> = {}) => ({
@@ -68,6 +68,23 @@ describe('fieldsOf', () => {
       [1, 7, 0.1],
       [2, 8, 0.2],
     ]);
+  });
+});
+
+describe('placesOf', () => {
+  it('has the mean of the jobs at one place, with its error', () => {
+    const [first, second] = [job(0, 'DONE', {}), job(1, 'DONE', {})];
+    const at = { x: 1, y: 7 };
+    const fields = [
+      { ...at, job: first, value: 0.2, error: 0.03 },
+      { ...at, y: 8, job: first, value: 0.9, error: 0.01 },
+      { ...at, job: second, value: 0.4, error: 0.04 },
+    ];
+    expect(placesOf(fields).map(({ x, y, value, job: { id } }) => [x, y, value.toFixed(3), id])).toEqual([
+      [1, 7, '0.300', second.id],
+      [1, 8, '0.900', first.id],
+    ]);
+    expect(placesOf(fields)[0]!.error).toBeCloseTo(0.025, 9);
   });
 });
 
