@@ -8,8 +8,9 @@ import { Status } from '../ui/status.tsx';
 import type { Column } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { visible } from '../ui/visible-text.ts';
+import { readersOf } from './curves.ts';
 import type { SortValue } from './job-page.ts';
-import { meanOnes, type Peaks, shareOf } from './measures.ts';
+import { meanOnes, type Peaks } from './measures.ts';
 import { Spark, sparkBits } from './spark.tsx';
 import { readVariables, type Variable } from './variables.ts';
 
@@ -139,7 +140,8 @@ function countColumns(
   };
   if (outcome !== undefined) {
     const name = cutMiddle(outcome.join(' + '), 20);
-    add(name, 'share', (own) => shareOf(own, outcome).value, formatShare);
+    const [reader] = readersOf('bits', [outcome], '');
+    add(name, 'share', (own) => reader?.read(own)?.value, formatShare);
   }
   if ([...counts.values()].some((own) => meanOnes(own) !== undefined)) {
     add(

@@ -610,6 +610,7 @@ export const texts = {
     which: 'Which jobs',
     allJobs: 'all',
     tagLines: 'One tag a line',
+    nameHint: 'A line “name: …” gives the batch its name.',
     save: 'Save',
     facts: {
       device: 'Device',

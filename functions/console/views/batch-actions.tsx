@@ -157,6 +157,7 @@ function EditTags({ batch, close, done }: DialogProps & { readonly done: () => v
         {words.tagLines}
         <textarea rows={6} dir="auto" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
       </label>
+      <p class="aside">{words.nameHint}</p>
       <Failure failure={save.failure} />
       <Answers label={words.save} isRunning={save.isRunning} run={save.run} close={close} />
     </Dialog>

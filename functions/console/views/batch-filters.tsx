@@ -1,11 +1,19 @@
 import { membersOf, type OwnProject } from '../parts/projects.ts';
-import { AddressForm, Options } from '../ui/form.tsx';
+import { AddressForm } from '../ui/form.tsx';
 import { fromField, toField } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Popover } from '../ui/popover.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { batches: words } = texts;
+
+const truths = ['true', 'false'] as const;
+
+const optionWords: Readonly<Record<string, string>> = {
+  ...texts.priorityWords,
+  true: texts.common.yes,
+  false: texts.common.no,
+};
 
 /**
  * Filters with a field of their own, in the order of the form; the status has its facets. The
@@ -16,8 +24,8 @@ const filters = [
   { name: 'tag' },
   { name: 'id__starts_with' },
   { name: 'queue_priority', options: texts.priorities },
-  { name: 'open', options: ['true', 'false'] },
-  { name: 'has_errors', options: ['true', 'false'] },
+  { name: 'open', options: truths },
+  { name: 'has_errors', options: truths },
   { name: 'project_id' },
   { name: 'user_id' },
   { name: 'min_jobs', type: 'number' },
@@ -54,9 +62,12 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
   const shown = filters.filter(({ name }) => name !== 'user_id' || hasFellows);
   const read = (form: HTMLFormElement) =>
     Object.fromEntries(
-      Array.from(new FormData(form), ([name, entered]) => {
+      Array.from(new FormData(form)).flatMap(([name, entered]) => {
         const value = String(entered).trim();
-        return [name, value === usualOrder[name] ? '' : times.has(name) ? fromField(value) : value];
+        // Of several values the field shows the last: the others stay while it stays.
+        const given = query[name] ?? [];
+        if (given.length > 1 && value === given.at(-1)) return [];
+        return [[name, value === usualOrder[name] ? '' : times.has(name) ? fromField(value) : value]];
       }),
     );
   return (
@@ -88,7 +99,11 @@ export function BatchFilters({ address, query, clear, projects, apply }: Props) 
                 {label}
                 <select name={filter.name} value={value}>
                   <option value="">{words.any}</option>
-                  <Options of={filter.options} />
+                  {filter.options.map((each) => (
+                    <option key={each} value={each}>
+                      {optionWords[each] ?? each}
+                    </option>
+                  ))}
                 </select>
               </label>
             );

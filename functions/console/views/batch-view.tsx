@@ -22,7 +22,6 @@ import { useSweep } from '../sweep/use-sweep.ts';
 import { readVariables } from '../sweep/variables.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { Failure, Shown } from '../ui/basics.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { NoAnswer } from '../ui/no-answer.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchActions } from './batch-actions.tsx';
@@ -94,12 +93,6 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
   return (
     <>
       <BatchHead {...{ batch, title, status, counts, sweep }}>
-        {batch.open && !isFinal(status) && batch.rights.includes('change') && (
-          <a class="button" href={linkTo(['add', batch.id])}>
-            <Icon name="plus" />
-            {texts.addJobs.title}
-          </a>
-        )}
         <BatchActions batch={{ ...batch, jobs_count_per_status: counts }} reload={reload} />
       </BatchHead>
       <BatchLine

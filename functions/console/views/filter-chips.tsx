@@ -3,6 +3,7 @@ import { formatMoment } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
+import { visible } from '../ui/visible-text.ts';
 
 const { batches: words } = texts;
 
@@ -19,9 +20,15 @@ interface Props {
 export function FilterChips({ filters, projects, link }: Props) {
   return Object.entries(filters).map(([name, values]) => {
     const label = Object.hasOwn(words.filters, name) ? words.filters[name as keyof typeof words.filters] : name;
-    const shown = values.map((value) => shownValue(name, value, projects)).join(', ');
+    // A name and a tag may be called the same.
+    const shown = [...new Set(values.map((value) => visible(shownValue(name, value, projects))))].join(', ');
     return (
-      <a key={name} class="chip" href={link({ [name]: undefined })} aria-label={`${words.removeFilter} ${label}`}>
+      <a
+        key={name}
+        class="chip"
+        href={link({ [name]: undefined })}
+        aria-label={`${words.removeFilter} ${label}: ${shown}`}
+      >
         <bdi>
           {label}: {shown}
         </bdi>
