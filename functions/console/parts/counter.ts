@@ -53,8 +53,8 @@ export function fractionOf(count: number, total: number): number {
 }
 
 /**
- * One standard deviation of the share of an outcome, as of a binomial distribution. What was seen in
- * no shot, or in all of them, is not certain: it has the deviation of once in one shot more.
+ * One standard deviation of the share of an outcome, as of a binomial distribution. What was seen
+ * in no shot, or in all of them, is not certain: it has the deviation of once in one shot more.
  */
 export function deviationOf(count: number, total: number): number {
   if (total === 0) return 0;

@@ -76,7 +76,7 @@ export function CompareView() {
   );
 }
 
-/** Of batches that are called the same, the ids tell which is which. */
+/** Batches of one name have their ids behind it. */
 function withNames(read: readonly Read[]): readonly SweepSource[] {
   const names = read.map(({ source }) => source.name);
   return read.map(({ batch, source }, at) => {
