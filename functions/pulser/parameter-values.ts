@@ -43,7 +43,10 @@ export function readVariables(
   for (const [name, { type, value: declared }] of Object.entries(variables)) {
     const value = Object.hasOwn(given, name) ? [given[name]].flat() : undefined;
     if (!isNumbers(value) || (declared ?? value).length !== value.length) continue;
-    values.set(name, type === 'int' ? value.map(Math.trunc) : value);
+    const whole = value.map(Math.trunc);
+    if (type !== 'int') values.set(name, value);
+    // Of larger ones, the last digits are lost here, and not in Pulser.
+    else if (whole.every(Number.isSafeInteger)) values.set(name, whole);
   }
   return values;
 }
@@ -93,6 +96,10 @@ function roundToEven(value: number): number {
 
 const exactly = (value: number): Approximate => ({ value, error: 0 });
 
+/** A number as a sequence has it. Pulser reads whole numbers of any size exactly. */
+const literal = (value: number): Approximate =>
+  Math.abs(value) <= Number.MAX_SAFE_INTEGER ? exactly(value) : { value, error: Number.POSITIVE_INFINITY };
+
 /** A result with the error that its operands bring. */
 function result(name: string, value: number, error: number): Approximate {
   const rounding = inexact.has(name) ? inexactShare * Math.max(1, Math.abs(value)) : 0;
@@ -122,8 +129,8 @@ function applyBinary(name: string, lhs: Approximate, rhs: Approximate): Approxim
 
 /** The value of a literal, a variable or an expression. Throws NoValue where it has none. */
 function evaluate(term: unknown, variables: Variables): Value {
-  if (typeof term === 'number') return exactly(term);
-  if (isNumbers(term)) return term.map(exactly);
+  if (typeof term === 'number') return literal(term);
+  if (isNumbers(term)) return term.map(literal);
   if (typeof term !== 'object' || term === null) throw new NoValue('noTerm');
   const { variable, expression, lhs: left, rhs: right } = term as Readonly<Record<string, unknown>>;
   if (typeof variable === 'string') {
@@ -151,7 +158,8 @@ function evaluate(term: unknown, variables: Variables): Value {
 function eachPair(name: string, lhs: Value, rhs: Value): Value {
   if ('value' in lhs && 'value' in rhs) return applyBinary(name, lhs, rhs);
   const [left, right] = [lhs, rhs].map((each) => ('value' in each ? [each] : each)) as [Approximate[], Approximate[]];
-  const length = Math.max(left.length, right.length);
+  // An empty array and one number make an empty array.
+  const length = Math.min(left.length, right.length) && Math.max(left.length, right.length);
   if (left.length !== right.length && left.length !== 1 && right.length !== 1) throw new NoValue('noTerm');
   return Array.from({ length }, (_, at) => applyBinary(name, left[at % left.length]!, right[at % right.length]!));
 }

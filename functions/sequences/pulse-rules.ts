@@ -12,6 +12,9 @@ const deserializer = 'pulser/json/abstract_repr/deserializer.py';
 
 /** Rounding may move a mean, or a value at a bound, by as much. */
 const relativeTolerance = 1e-9;
+/** The end of a ramp just below zero may be rounded to zero: how near depends on where the ramp starts. */
+const zeroTolerance = ({ greatest, areOfAll }: Bounded) =>
+  areOfAll ? 4 * Number.EPSILON * Math.max(greatest, 1e-290) : 1e-6;
 /** Detunings are compared once rounded to six digits. */
 const detuningTolerance = 1e-6;
 
@@ -52,9 +55,10 @@ const pulses: readonly Rule[] = [
     source: `${validatePulse}, Pulse.__init__`,
     terms: levels,
     *find(judged) {
-      for (const { at, member, channel, least, greatest } of amplitudes(judged)) {
+      for (const each of amplitudes(judged)) {
+        const { at, member, channel, least, greatest } = each;
         const path = ['operations', at, member];
-        if (least < 0) {
+        if (least < -zeroTolerance(each)) {
           yield { path, message: `The amplitude (${shown(least)} rad/µs) must be greater than or equal to zero.` };
         }
         const isOver = (max: number | null) => max !== null && greatest > max * (1 + relativeTolerance);

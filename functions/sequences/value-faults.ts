@@ -20,16 +20,16 @@ export interface JudgedValues {
 }
 
 /**
- * Operations after which no more are looked at, counted for each job again: 100,000 take about a
- * second.
+ * How much is looked at: numbers, texts and objects in the operations that change, counted for each
+ * job again. Two million take about a second.
  */
-const maxOperationsJudged = 100_000;
+const maxValuesJudged = 2_000_000;
 
 const numberRules = [...channelRules, ...pulseRules].filter(({ terms }) => terms !== undefined);
 
 /**
  * Judges the values that a job gives to the variables. Looks for each job at the operations that
- * use variables, and at no others. Passes over jobs once many operations were judged.
+ * use variables, and at no others. Passes over jobs once it has looked at much.
  */
 export function judgeValues(
   content: SequenceContent,
@@ -46,10 +46,11 @@ export function judgeValues(
   }
   if (changing.length === 0 || judges.length === 0) return () => ({ faults: [] });
   const deciding = decidingVariables(content);
+  const size = changing.reduce((sum, [at]) => sum + countValues(content.operations[at]), 0);
   let judged = 0;
   return (given) => {
-    if (judged > 0 && judged + changing.length > maxOperationsJudged) return { faults: [], isPassedOver: true };
-    judged += changing.length;
+    if (judged > 0 && judged + size > maxValuesJudged) return { faults: [], isPassedOver: true };
+    judged += size;
     const filling = { variables: readVariables(content, plainNumbers(given)), isUncertain: false };
     const operations = changing.map(([at, fill]) => [at, fill(filling)] as const);
     const found = new Map<string, Fault>();
@@ -70,6 +71,12 @@ export function judgeValues(
     }
     return { faults: [...found.values()], isUncertain: filling.isUncertain };
   };
+}
+
+/** The values in a value, itself among them. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 1);
 }
 
 /** Without the announced device where it has the same bounds as the sequence's own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certainNumbersOf } from '../../../functions/pulser/parameter-values.ts';
+import { certainNumbersOf, readVariables } from '../../../functions/pulser/parameter-values.ts';
 import { withValues } from '../../../functions/pulser/with-values.ts';
 
 const op = (expression: string, lhs: unknown, rhs?: unknown) => ({
@@ -8,10 +8,16 @@ const op = (expression: string, lhs: unknown, rhs?: unknown) => ({
   ...(rhs === undefined ? {} : { rhs }),
 });
 const x = { variable: 'x' };
-const variables = new Map([
-  ['x', [3]],
-  ['many', [1, 2]],
-]);
+const variables = readVariables(
+  {
+    variables: {
+      x: { type: 'float', value: [0] },
+      many: { type: 'int', value: [0, 0] },
+      large: { type: 'int', value: [0] },
+    },
+  },
+  { x: 3, many: [1, 2], large: 2 ** 53 + 2 },
+);
 
 describe('numbers that are certain in Pulser, too', () => {
   it.each([
@@ -28,12 +34,19 @@ describe('numbers that are certain in Pulser, too', () => {
     ['a difference of nearly equal ones', op('sub', op('exp', op('mul', x, 7)), Math.exp(21) - 1e-3)],
     ['a quotient by nearly nothing', op('div', 1, op('sin', op('mul', x, Math.PI)))],
     ['a power of nearly nothing', op('pow', op('sin', op('mul', x, Math.PI)), -1)],
+    ['a difference of whole numbers that no double holds', op('sub', op('add', x, 2 ** 53 - 3), 2 ** 53 + 2)],
+    ['a variable that no double holds', op('sub', { variable: 'large' }, 5)],
+    ['an array without an item', op('index', op('add', x, []), 0)],
     ['whole numbers that wrap around', op('sub', op('mul', x, 1e18), 3e18)],
     ['lists of Python', op('mul', [1, 2], 2)],
     ['a missing variable', { variable: 'y' }],
     ['no number', op('div', x, 0)],
   ])('%s is not', (_, term) => {
     expect(certainNumbersOf(term, variables, false)).toBeUndefined();
+  });
+
+  it('are none of an empty array', () => {
+    expect(certainNumbersOf(op('add', x, []), variables, true)).toEqual([]);
   });
 
   it('are bit by bit the same where that is asked', () => {

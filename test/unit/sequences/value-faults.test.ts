@@ -213,9 +213,18 @@ describe('the values of a job', () => {
     ]);
   });
 
-  it('are passed over once 100,000 operations were judged', () => {
-    const judgeEach = judgeValues(contentOf(Array.from({ length: 40_000 }, () => delay(of('t')))), undefined);
-    const judged = [1, 2, 3].map(() => judgeEach({ t: 1 }));
+  it('pass where a ramp may end at zero once rounded', () => {
+    const ramp = (start: unknown, stop: unknown) => [pulse({ kind: 'ramp', duration: 100, start, stop })];
+    const rest = { expression: 'sub', lhs: { expression: 'sub', lhs: 0.3, rhs: of('omega') }, rhs: 0.2 };
+    expect(judge(ramp(5, rest), { omega: 0.1 }).faults).toEqual([]);
+    expect(judge(ramp(5, rest), { omega: 0.1001 }).faults).toMatchObject([{ type: 'sequence_amplitude' }]);
+    expect(judge([pulse(constant(100, rest))], { omega: 0.1 }).faults).toMatchObject([{ type: 'sequence_amplitude' }]);
+  });
+
+  it('are passed over once two million values were looked at, whatever the operations are', () => {
+    const samples = { kind: 'custom', samples: Array(900_000).fill(0) };
+    const judgeEach = judgeValues(contentOf([pulse(constant(of('t'), 5), samples)]), undefined);
+    const judged = [1, 2, 3].map(() => judgeEach({ t: 100 }));
     expect(judged.map(({ faults, isPassedOver }) => [faults.length > 0, isPassedOver])).toEqual([
       [true, undefined],
       [true, undefined],
