@@ -22,21 +22,15 @@ function judged(content: SequenceContent, device: Specification, own: Specificat
   const byKind = Map.groupBy(device.channels, kindOf);
   const declared = (name: string) =>
     Object.hasOwn(content.channels, name) ? byId.get(String(content.channels[name])) : undefined;
-  const find = (name: string): readonly Channel[] => {
-    const channel = declared(name);
-    if (channel === undefined) return [];
-    return isOwn ? [channel] : (byKind.get(kindOf(channel)) ?? []);
-  };
-  const known = new Map<string, readonly Channel[]>();
   return {
     content,
     device,
     isOwn,
     bases: Object.keys(content.channels).flatMap((name) => declared(name)?.basis ?? []),
     channelsOf: (name) => {
-      const channels = known.get(name) ?? find(name);
-      known.set(name, channels);
-      return channels;
+      const channel = declared(name);
+      if (channel === undefined) return [];
+      return isOwn ? [channel] : (byKind.get(kindOf(channel)) ?? []);
     },
   };
 }

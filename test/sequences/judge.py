@@ -215,7 +215,8 @@ class Maker:
         if kind < 0.5:
             return {"kind": "constant", "duration": duration, "value": number(value())}
         if kind < 0.75:
-            return {"kind": "ramp", "duration": duration, "start": number(value()), "stop": number(value())}
+            stop = -2.8e-17 if pick.random() < 0.05 else value()
+            return {"kind": "ramp", "duration": duration, "start": number(value()), "stop": number(stop)}
         if kind < 0.85 and duration > 3:
             first = duration // 2
             halves = [self.waveform(first, low, high, parametrizable), self.waveform(duration - first, low, high, parametrizable)]
@@ -355,7 +356,7 @@ class Maker:
             values = (self.values.get(name, []) + [1, 1, 1])[:size]
             variables[name] = values if size != 1 or pick.random() < 0.5 else values[0]
             if self.wrong(0.04):
-                variables[name] = pick.choice((300, -1, 0, 2.5, 1e17, True, "2", [[3]], {}))
+                variables[name] = pick.choice((300, -1, 0, 2.5, 1e17, 2**53 + 1, True, "2", [[3]], {}))
         if "qid" in sequence["register"][0] and not self.wrong(0.05):
             traps = sequence["layout"]["coordinates"]
             ids = [each["qid"] for each in sequence["register"]]
