@@ -12,7 +12,7 @@ const deserializer = 'pulser/json/abstract_repr/deserializer.py';
 
 /** Rounding may move a mean, or a value at a bound, by as much. */
 const relativeTolerance = 1e-9;
-/** The end of a ramp just below zero may be rounded to zero: how near depends on where the ramp starts. */
+/** The end of a ramp may be rounded up to zero: by how much depends on where the ramp starts. */
 const zeroTolerance = ({ greatest, areOfAll }: Bounded) =>
   areOfAll ? 4 * Number.EPSILON * Math.max(greatest, 1e-290) : 1e-6;
 /** Detunings are compared once rounded to six digits. */
