@@ -16,7 +16,8 @@ export function Facets({
   linkOf,
 }: {
   readonly label: string;
-  readonly counts: Readonly<Record<string, number>>;
+  /** Undefined while they are not known. */
+  readonly counts: Readonly<Record<string, number>> | undefined;
   /** The statuses that the list is filtered by. */
   readonly chosen: readonly string[];
   readonly order: readonly string[];
@@ -25,21 +26,21 @@ export function Facets({
   /** Undefined: the link to all. */
   readonly linkOf: (status: string | undefined) => string;
 }) {
-  const shown = order.filter((status) => (counts[status] ?? 0) > 0 || chosen.includes(status));
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const shown = order.filter((status) => (counts?.[status] ?? 0) > 0 || chosen.includes(status));
+  const total = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <nav aria-label={label} aria-busy={isOld}>
       <ul class="facets">
         <li>
           <a href={linkOf(undefined)} aria-current={chosen.length === 0 ? 'true' : undefined}>
-            {texts.common.all} <b>{formatCount(total)}</b>
+            {texts.common.all} {counts !== undefined && <b>{formatCount(total)}</b>}
           </a>
         </li>
         {shown.map((status) => (
           <li key={status}>
             <a href={linkOf(status)} aria-current={chosen.includes(status) ? 'true' : undefined}>
               <StatusSign status={status} />
-              {statusWord(status)} <b>{formatCount(counts[status] ?? 0)}</b>
+              {statusWord(status)} {counts !== undefined && <b>{formatCount(counts[status] ?? 0)}</b>}
             </a>
           </li>
         ))}

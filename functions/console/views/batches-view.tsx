@@ -47,6 +47,10 @@ export function BatchesView() {
     keepsAnswer: true,
     again: () => lookSeconds,
   });
+  const reload = () => {
+    list.reload();
+    counts.reload();
+  };
   return (
     <>
       <div class="head">
@@ -60,7 +64,7 @@ export function BatchesView() {
       <div class="bar filters">
         <Facets
           label={words.columns.status}
-          counts={counts.answer?.pagination?.counts ?? {}}
+          counts={counts.answer?.pagination?.counts}
           chosen={status}
           order={facetOrder}
           isOld={counts.isOld}
@@ -77,7 +81,7 @@ export function BatchesView() {
           />
         </div>
       </div>
-      <Shown loaded={list}>
+      <Shown loaded={{ ...list, reload }}>
         {(batches) =>
           batches.length === 0 ? (
             <Empty>
@@ -101,7 +105,7 @@ export function BatchesView() {
               isOld={list.isOld}
               sorting={sorting}
               acts={hasOthers ? actsOnOthers : batchActs}
-              reload={list.reload}
+              reload={reload}
             />
           )
         }
