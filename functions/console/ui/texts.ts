@@ -600,6 +600,7 @@ export const texts = {
     sequence: 'Sequence',
     noSequence: 'The batch has none. Each job may have its own.',
     erased: 'It was erased.',
+    whatIsLeft: 'Its program, variables, results and tags are gone; times, statuses and counts stay.',
     open: 'yes: it accepts further jobs',
     closed: 'no',
     next: 'next',

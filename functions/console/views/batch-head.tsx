@@ -58,7 +58,7 @@ export function BatchHead({ batch, title, status, counts, sweep, children }: Hea
         <div class="bar push">
           {children}
           <CompareWith id={batch.id} />
-          {sweep.jobs.length > 0 && <Download name={title} sweep={sweep} />}
+          {sweep.jobs.length > 0 && batch.erased_at === null && <Download name={title} sweep={sweep} />}
         </div>
       </div>
     </>

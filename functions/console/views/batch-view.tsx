@@ -107,10 +107,15 @@ function BatchContent({ batch, progress, failure, reload }: ContentProps) {
         status={status}
         likely={progress?.estimated_start?.likely}
       />
+      {batch.erased_at !== null && (
+        <p class="notice">
+          <strong>{words.erased}</strong> {words.whatIsLeft}
+        </p>
+      )}
       <Failure failure={failure} />
       <Failure failure={swept.failure} retry={swept.reload} />
       {progress !== undefined && !isFinal(status) && <Waiting progress={progress} />}
-      {sweep.jobs.length > 1 && (
+      {sweep.jobs.length > 1 && batch.erased_at === null && (
         <div class="split">
           <SweepFigure
             {...{ title, units, atoms, marked, mark, peaks }}

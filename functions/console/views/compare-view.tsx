@@ -108,8 +108,9 @@ function columnsOf(linkWithout: (id: string) => string): readonly Column<Read>[]
 function Source({ id, take }: { readonly id: string; readonly take: (read: Read) => void }) {
   const call = useCall<ReadBatch>(`/api/v2/batches/${encodeURIComponent(id)}`);
   const batch = call.answer?.data;
-  const { sweep, failure, isLoading, reload } = useSweep(batch);
-  const isWhole = sweep.isWhole || !isLoading;
+  const isErased = batch !== undefined && batch.erased_at !== null;
+  const { sweep, failure, isLoading, reload } = useSweep(isErased ? undefined : batch);
+  const isWhole = isErased || sweep.isWhole || !isLoading;
   useEffect(() => {
     if (batch === undefined) return;
     take({ batch, isWhole, source: sourceOf(titleOf(batch), linkTo(['batch', batch.id]), sweep) });
@@ -117,6 +118,11 @@ function Source({ id, take }: { readonly id: string; readonly take: (read: Read)
   return (
     <>
       <Failure failure={call.failure} retry={call.reload} />
+      {isErased && (
+        <p class="notice">
+          <bdi>{titleOf(batch)}</bdi>: {texts.batch.erased}
+        </p>
+      )}
       <Failure failure={failure} retry={reload} />
     </>
   );
