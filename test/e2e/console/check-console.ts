@@ -50,6 +50,14 @@ async function createDone() {
   return { batch: `#/batch/${id}`, job: `#/job/${job!.id}` };
 }
 
+/** An open batch: where jobs are added to it, and where it is compared. */
+async function createOpen() {
+  const content = { project_id: randomUUID(), device_type: device, sequence_builder: sweep(device, 'sweep') };
+  const body = { ...content, open: true, jobs: [{ runs: 100, variables: { omega: 8 } }] };
+  const { id } = await call<{ id: string }>('/api/v1/batches', { method: 'POST', body });
+  return { add: `#/add/${id}`, compare: `#/compare/${id}` };
+}
+
 async function projectId() {
   const token = stack.users.find(({ username }) => username === 'member')!.token;
   return (await call<{ id: string }[]>('/api/v1/projects', { token }))[0]!.id;
@@ -71,6 +79,7 @@ try {
         'demo',
         async () => ({
           ...(await createDone()),
+          ...(await createOpen()),
           ...{ batches: '#/batches?status=DONE', new: '#/new', devices: '#/devices', usage: '#/usage' },
           device: '#/devices/FRESNEL',
           none: '#/nonsense',
