@@ -168,6 +168,11 @@ function Machines() {
             </li>
           );
         })}
+        {devices.length > maxMachines && (
+          <li>
+            <a href={linkTo(['devices'])}>{texts.rail.more(formatCount(devices.length - maxMachines))}</a>
+          </li>
+        )}
       </ul>
     </section>
   );

@@ -146,8 +146,7 @@ function Faultless({ left }: { readonly left: readonly Pick<Fault, 'loc' | 'msg'
   return (
     <div class={isNothingLeft ? 'notice good' : 'notice unsure'}>
       <p>
-        <strong>{words.faultless}</strong> {left === undefined && words.left}
-        {!isNothingLeft && left !== undefined && words.leftTo}
+        <strong>{words.faultless}</strong> {parts.length > 0 ? words.leftTo : words.left}
       </p>
       {parts.length > 0 && (
         <ul class="plain">

@@ -60,7 +60,9 @@ export function peaksOf(all: Iterable<Counts>): Peaks {
 
 /**
  * The outcomes that a figure begins with, each a sum of bitstrings, and frequent in some job. All
- * bitstrings with one number of 1s are a sum where they are alike, as behind a blockade.
+ * bitstrings with one number of 1s are a sum where they are alike, as behind a blockade. Their order
+ * is not that of their shares: while jobs run, another one may come to lead, and curves keep their
+ * colors.
  */
 export function firstOutcomes(peaks: Peaks): readonly (readonly string[])[] {
   const frequent = peaks.slice(0, 32).filter(({ peak }) => peak >= leastPeak);
@@ -82,7 +84,11 @@ export function firstOutcomes(peaks: Peaks): readonly (readonly string[])[] {
     );
   }
   const rarest = peaks[0] === undefined ? [] : [[peaks[0].bits]];
-  return (groups.length === 0 ? rarest : groups).slice(0, 3);
+  return (groups.length === 0 ? rarest : groups).slice(0, 3).toSorted(byOnes);
+}
+
+function byOnes([one = '']: readonly string[], [other = '']: readonly string[]): number {
+  return onesOf(one) - onesOf(other) || (one > other ? -1 : 1);
 }
 
 function choose(from: number, chosen: number): number {

@@ -20,6 +20,7 @@ export const texts = {
   },
   rail: {
     devices: 'Devices now',
+    more: (count: string) => `${count} more`,
     keys: 'Keys',
     keyNames: {
       '/': 'Search',
@@ -112,6 +113,8 @@ export const texts = {
     chosen: 'chosen',
     clearChosen: 'Choose none',
     search: 'Name, tag or id',
+    searchHint:
+      'Whole names and tags, or the beginning of an id. Of the newest 100 batches, parts of names and tags, too.',
     open: 'open',
     unknownDevice: 'No device of this type is announced: nothing runs these jobs.',
     removeFilter: 'Take away the filter',
@@ -205,7 +208,7 @@ export const texts = {
       noVariables: 'no variables',
     },
     jobs: 'Jobs',
-    rowForEach: (count: string) => (count === '1' ? '1' : `${count}, a row for each`),
+    rowForEach: (count: string) => (count === '1' ? 'a row for each' : `${count}, a row for each`),
     table: 'Jobs and their values',
     job: 'Job',
     runs: 'Shots',
@@ -298,7 +301,7 @@ export const texts = {
     checking: 'The service looks at it …',
     send: (count: string) => (count === '1' ? 'Send 1 job' : `Send ${count} jobs`),
     verdict: 'Check',
-    notChecked: 'It is checked once it has a program, a project and a value in every cell.',
+    notChecked: 'It is checked once nothing is missing and every cell has a value.',
     tooLong: 'It is long: it is checked when you ask for it.',
     faultless: 'No fault was found.',
     left: 'Your device judges the rest.',
@@ -327,7 +330,6 @@ export const texts = {
   addJobs: {
     title: 'Add jobs',
     to: 'Add jobs to',
-    batch: 'Batch',
     add: (count: string) => (count === '1' ? 'Add 1 job' : `Add ${count} jobs`),
     closed: 'This batch takes no further jobs.',
     back: 'Back to the batch',

@@ -35,6 +35,7 @@ export function BatchSearch({ rows, apply }: Props) {
             name="search"
             list="known-tags"
             aria-label={words.search}
+            title={words.searchHint}
             placeholder={words.search}
             onFocus={() => setAsked(true)}
           />

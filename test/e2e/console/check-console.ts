@@ -17,6 +17,7 @@ import { type Check, runChecks } from '../page/run-checks.ts';
 import { foreignChecks, startForeignStack } from './foreign-checks.ts';
 import { openLaboratory } from './laboratory.ts';
 import { operatorChecks } from './operator-checks.ts';
+import { makePictured } from './picture-data.ts';
 import { sweep } from './program.ts';
 import { projectChecks } from './project-checks.ts';
 import { keyboardCheck, signInChecks } from './sign-in-checks.ts';
@@ -104,9 +105,10 @@ try {
     };
     if (screenshots === undefined) return runChecks(checks, { stopAtFailure: true });
     const views = async () => {
-      const { job } = await createDone();
-      for (let batches = 0; batches < 7; batches++) await create();
-      return { batches: '#/batches', job, new: '#/new', queue: ofDevice('queue'), 'job-dark': job };
+      const { scan, job } = await makePictured(laboratory, randomUUID());
+      const [batch, ofJob] = [`#/batch/${scan}`, `#/job/${job}`];
+      const queue = ofDevice('queue');
+      return { batches: '#/batches', batch, 'batch-dark': batch, job: ofJob, 'job-dark': ofJob, new: '#/new', queue };
     };
     await runChecks({ 'pictures for the documents': pictures(own, screenshots, views) });
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectAccessible } from '../page/accessible.ts';
 import type { Check } from '../page/run-checks.ts';
-import { sweep } from './program.ts';
+import { rabi } from './picture-data.ts';
 import { smallPng } from './small-png.ts';
 import { expectFits } from './user-checks.ts';
 import type { Visit } from './world.ts';
@@ -76,6 +76,21 @@ export function slowLineCheck(visit: Visit): Check {
   };
 }
 
+/** Of the pictures that are not 900 px high. */
+const heights: Readonly<Record<string, number>> = { batch: 1_100, job: 1_180, new: 1_080 };
+
+/** A program, and a sweep of which the last jobs are beyond what the device allows. */
+async function enterSweep(page: Visit['page']) {
+  await page.fill('Or its text', rabi('FRESNEL'));
+  await page.fill('from', '0.25');
+  await page.fill('to', '13.5');
+  await page.fill('steps', '54');
+  await page.choose('Make 54 jobs');
+  await page.fill('Name', 'Rabi scan over ω');
+  await page.fill('Tags', 'rabi, blockade');
+  await page.waitFor(`document.querySelector('#projects option')`);
+}
+
 /** Pictures for the documents. */
 export function pictures(
   visit: Visit,
@@ -85,19 +100,13 @@ export function pictures(
   const { page } = visit;
   return async () => {
     for (const [name, address] of Object.entries(await views())) {
-      await page.resize(1200, name.startsWith('job') ? 1_500 : name === 'new' ? 1_310 : 800);
+      await page.resize(1400, heights[name.replace('-dark', '')] ?? 900);
       await page.prefer(name.endsWith('dark') ? 'dark' : 'light');
       await visit.openAs(name.startsWith('queue') ? 'operator' : 'demo', address);
-      await page.waitFor(`document.querySelector('main td, svg.histogram, main form')`);
-      if (name === 'new') {
-        await page.fill('Or its text', sweep('FRESNEL', 'adiabatic sweep'));
-        await page.fill('from', '0.5');
-        await page.fill('to', '12.5');
-        await page.fill('steps', '25');
-        await page.choose('Make 25 jobs');
-        await page.waitFor(`document.querySelector('#projects option')`);
-      }
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
+      await page.waitFor(`document.querySelector('main :is(td, svg.histogram, form)')`);
+      if (name === 'new') await enterSweep(page);
+      if (name.startsWith('batch-') || name === 'batch') await page.waitFor(`document.querySelector('.reach')`);
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1500))');
       await page.evaluate('document.activeElement.blur()');
       writeFileSync(join(directory, `console-${name}.png`), smallPng(await page.screenshot()));
     }

@@ -65,6 +65,11 @@ describe('firstOutcomes', () => {
     ]);
   });
 
+  it('keeps their order when another one comes to lead', () => {
+    expect(first({ '111': 80, '000': 20 })).toEqual([['000'], ['111']]);
+    expect(first({ '111': 20, '000': 80 })).toEqual([['000'], ['111']]);
+  });
+
   it('leaves them apart where they are not', () => {
     expect(first({ '10': 80, '01': 20 })).toEqual([['10'], ['01']]);
   });
