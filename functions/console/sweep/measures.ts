@@ -60,9 +60,9 @@ export function peaksOf(all: Iterable<Counts>): Peaks {
 
 /**
  * The outcomes that a figure begins with, each a sum of bitstrings, and frequent in some job. All
- * bitstrings with one number of 1s are a sum where they are alike, as behind a blockade. Their order
- * is not that of their shares: while jobs run, another one may come to lead, and curves keep their
- * colors.
+ * bitstrings with one number of 1s are a sum where they are alike, as behind a blockade. Their
+ * order is not that of their shares: while jobs run, another one may come to lead, and curves keep
+ * their colors.
  */
 export function firstOutcomes(peaks: Peaks): readonly (readonly string[])[] {
   const frequent = peaks.slice(0, 32).filter(({ peak }) => peak >= leastPeak);

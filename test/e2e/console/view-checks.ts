@@ -79,7 +79,7 @@ export function slowLineCheck(visit: Visit): Check {
 /** Of the pictures that are not 900 px high. */
 const heights: Readonly<Record<string, number>> = { batch: 1_100, job: 1_180, new: 1_080 };
 
-/** A program, and a sweep of which the last jobs are beyond what the device allows. */
+/** A program, and a sweep. Its last jobs are beyond what the device allows. */
 async function enterSweep(page: Visit['page']) {
   await page.fill('Or its text', rabi('FRESNEL'));
   await page.fill('from', '0.25');
