@@ -9,7 +9,7 @@ import { counter } from './user-checks.ts';
 const nanoseconds = 660;
 const shots = 200;
 
-/** A pulse on three atoms within each other's blockade, with the variable `omega`, as Pulser writes it. */
+/** A pulse on three atoms that block each other, with the variable `omega`. */
 export function rabi(device: string): string {
   const constant = (value: unknown) => ({ kind: 'constant', duration: nanoseconds, value });
   const amplitude = constant({ expression: 'index', lhs: { variable: 'omega' }, rhs: 0 });
