@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { deviceModes, needsReason } from '../device-modes.ts';
 import type { Device } from '../schemas/device.ts';
 import { apiAddress } from './client/page-settings.ts';
 import type { Session } from './client/sign-in.ts';
@@ -148,14 +149,14 @@ const maxMachines = 8;
 
 /** Whether the machines are open, and how long their queues are: on every page. */
 function Machines() {
-  const devices = (useContext(KnownDevices) ?? []).filter(({ availability }) => availability !== 'RETIRED');
+  const devices = (useContext(KnownDevices) ?? []).filter(({ mode }) => deviceModes[mode].listed);
   if (devices.length === 0) return null;
   return (
     <section class="machines" aria-label={texts.rail.devices}>
       <h2>{texts.rail.devices}</h2>
       <ul>
         {devices.slice(0, maxMachines).map(({ device_type, availability, mode, queue_length }) => {
-          const status = mode === 'OPEN' ? availability : mode;
+          const status = needsReason(mode) ? mode : availability;
           return (
             <li key={device_type}>
               <a href={linkTo(['devices', device_type])}>
