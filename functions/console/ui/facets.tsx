@@ -1,6 +1,6 @@
 import { formatCount } from './format.ts';
 import { StatusSign } from './status.tsx';
-import { statusWord } from './status-looks.ts';
+import { sortStatuses, statusWord } from './status-looks.ts';
 import { texts } from './texts.ts';
 
 /**
@@ -11,7 +11,7 @@ export function Facets({
   label,
   counts,
   chosen,
-  order,
+  statuses,
   isOld = false,
   linkOf,
 }: {
@@ -20,13 +20,13 @@ export function Facets({
   readonly counts: Readonly<Record<string, number>> | undefined;
   /** The statuses that the list is filtered by. */
   readonly chosen: readonly string[];
-  readonly order: readonly string[];
+  readonly statuses: readonly string[];
   /** The counts are of what was asked before. */
   readonly isOld?: boolean;
   /** Undefined: the link to all. */
   readonly linkOf: (status: string | undefined) => string;
 }) {
-  const shown = order.filter((status) => (counts?.[status] ?? 0) > 0 || chosen.includes(status));
+  const shown = sortStatuses(statuses).filter((status) => (counts?.[status] ?? 0) > 0 || chosen.includes(status));
   const total = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <nav aria-label={label} aria-busy={isOld}>

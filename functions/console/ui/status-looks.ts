@@ -1,15 +1,21 @@
 /** What each status looks like, and how it reads. */
 
+import type { DeviceModeName } from '../../device-modes.ts';
+import type { Device } from '../../schemas/device.ts';
+import type { BatchStatusName, JobStatusName } from '../../statuses.ts';
 import { texts } from './texts.ts';
 
-/** What a status means for people: its color. */
-type Kind = 'done' | 'failed' | 'canceled' | 'running' | 'pending';
+/** What a status means for people: its color. What needs them comes first. */
+const kinds = ['running', 'pending', 'done', 'failed', 'canceled'] as const;
+type Kind = (typeof kinds)[number];
 
 type Sign = 'check' | 'turning' | 'ring' | 'pause' | 'cross' | 'clock' | 'struck';
 type Look = readonly [kind: Kind, sign: Sign];
 
-/** Of batches, jobs, devices and webhook calls. Any other looks like a canceled one. */
-const looks: Readonly<Record<string, Look>> = {
+type Known = BatchStatusName | JobStatusName | DeviceModeName | Device['availability'];
+
+/** Any other, such as the outcome of a webhook call, looks like a canceled one. */
+const known = {
   PENDING: ['pending', 'ring'],
   RUNNING: ['running', 'turning'],
   DONE: ['done', 'check'],
@@ -22,7 +28,10 @@ const looks: Readonly<Record<string, Look>> = {
   OPEN: ['done', 'check'],
   DRAINING: ['pending', 'pause'],
   CLOSED: ['failed', 'cross'],
-};
+  INACTIVE: ['canceled', 'ring'],
+  RETIRED: ['canceled', 'ring'],
+} as const satisfies Record<Known, Look>;
+const looks: Readonly<Record<string, Look>> = known;
 
 const unknown: Look = ['canceled', 'ring'];
 
@@ -44,4 +53,10 @@ export function kindOf(status: string): `kind-${Kind}` {
 export function statusWord(status: string): string {
   const word = Object.hasOwn(texts.statuses, status) ? texts.statuses[status as keyof typeof texts.statuses] : status;
   return word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('_', ' ');
+}
+
+/** Statuses in the order of their kinds: at work, waiting, done, failed, canceled. */
+export function sortStatuses<Status extends string>(statuses: readonly Status[]): readonly Status[] {
+  const rank = (status: string) => kinds.indexOf(lookOf(status)[0]);
+  return statuses.toSorted((one, other) => rank(one) - rank(other));
 }

@@ -53,7 +53,7 @@ export function BatchJobs(props: Props) {
           label={words.columns.status}
           counts={counts}
           chosen={status}
-          order={jobStatusNames}
+          statuses={jobStatusNames}
           linkOf={(each) => address.link({ status: each })}
         />
       </div>

@@ -1,5 +1,5 @@
 import type { Batch } from '../../schemas/batch.ts';
-import type { batchStatusNames } from '../../statuses.ts';
+import { batchStatusNames } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
 import { nameOf } from '../parts/batch-name.ts';
 import { useIsAnnounced } from '../parts/known-devices.ts';
@@ -20,10 +20,6 @@ import { FilterChips } from './filter-chips.tsx';
 import { SavedViews } from './saved-views.tsx';
 
 const { batches: words } = texts;
-
-/** At work first, then what ended, best first. */
-const facetOrder = ['RUNNING', 'PENDING', 'PAUSED', 'DONE', 'ERROR', 'TIMED_OUT', 'CANCELED', 'CANCELING'] as const;
-facetOrder satisfies readonly (typeof batchStatusNames)[number][];
 
 /** Seconds between two looks at the list where the service asks for no other pace. */
 const lookSeconds = 10;
@@ -66,7 +62,7 @@ export function BatchesView() {
           label={words.columns.status}
           counts={counts.answer?.pagination?.counts}
           chosen={status}
-          order={facetOrder}
+          statuses={batchStatusNames}
           isOld={counts.isOld}
           linkOf={(each) => link({ status: each })}
         />

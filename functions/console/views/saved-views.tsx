@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { batchStatuses, batchStatusNames } from '../../statuses.ts';
 import { useSigned } from '../client/use-call.ts';
 import { linkTo } from '../ui/address.ts';
 import { onSubmit } from '../ui/form.tsx';
@@ -21,11 +22,14 @@ function isView(value: unknown): value is SavedView {
 
 const weekMilliseconds = 7 * 86_400_000;
 
+/** What waits or is at work. */
+const atWork = batchStatusNames.filter((name) => batchStatuses[name].stage < 2);
+
 /** What anyone may want to see; times are counted from now. */
 function usualViews(): readonly SavedView[] {
   const created_after = new Date(Date.now() - weekMilliseconds).toISOString().slice(0, 16);
   return [
-    { name: words.views.atWork, address: linkTo(['batches'], { status: ['PENDING', 'RUNNING', 'PAUSED'] }) },
+    { name: words.views.atWork, address: linkTo(['batches'], { status: atWork }) },
     {
       name: words.views.failed,
       address: linkTo(['batches'], { has_errors: 'true', created_after: `${created_after}Z` }),
