@@ -50,7 +50,7 @@ try {
         await page.fill('duration of job 1', '300');
         await page.fill('detunings of job 1', '0, 1.5');
         await page.fill('Shots of job 1', String(shots));
-        await page.waitFor(`[...document.querySelectorAll('option')].some(({ text }) => text === 'EMU_FREE')`);
+        await page.waitFor(`[...document.querySelectorAll('option')].some(({ value }) => value === 'EMU_FREE')`);
         await page.fill('Device', 'EMU_FREE');
         await page.fill('Project', randomUUID());
         await page.choose('Send 1 job');

@@ -212,9 +212,9 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
 
   async 'the snippets say what the form says, and never the token'(page) {
     const own = block('listBatches');
-    await page.type(`${own} [data-param-name="tag"] input`, "it's");
+    await page.type(`${own} [data-param-name="id__starts_with"] input`, "it's");
     const shown = `document.querySelector('${own} .snippets code').textContent`;
-    await page.waitFor(`${shown}.includes('tag=it%27s')`);
+    await page.waitFor(`${shown}.includes('id__starts_with=it%27s')`);
     assert.equal(await request(page, 'listBatches'), '200');
     const sent = page.requested.at(-1)!;
     const samples = operations.find(({ operationId }) => operationId === 'listBatches')!['x-codeSamples'];
