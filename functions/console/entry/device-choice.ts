@@ -5,7 +5,7 @@ import type { Device } from '../../schemas/device.ts';
 import type { Program } from './program.ts';
 
 /** Specifications by device type: JSON texts, parsed as far as they are needed. */
-export type SpecificationNames = Readonly<Record<string, string | undefined>>;
+type SpecificationNames = Readonly<Record<string, string | undefined>>;
 
 /** Whether a device takes batches now. */
 export function takesBatches({ mode }: Device): boolean {

@@ -5,7 +5,7 @@ import { texts } from '../ui/texts.ts';
 import { shotsColumn } from './cell-values.ts';
 
 /** Faults of the same kind at the same column. */
-export interface FaultGroup {
+interface FaultGroup {
   /** Name of a variable, `shotsColumn`, or empty: the job as a whole. */
   readonly column: string;
   /** Places of the jobs, from 0. */

@@ -40,7 +40,7 @@ function splitCells(text: string, separator: string): string[][] {
 }
 
 /** Where the columns of a block go: a column of the table for each, or none. */
-export interface Headed {
+interface Headed {
   readonly columns: readonly (TableColumn | undefined)[];
   readonly rows: Block['cells'];
   /** Names in its first row that the table does not have. */

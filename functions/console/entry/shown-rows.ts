@@ -13,7 +13,7 @@ const maxMarked = 20;
 export const pieceRows = 100;
 
 /** Rows from `first` to before `end`; hidden ones are one line. */
-export interface Stretch {
+interface Stretch {
   readonly first: number;
   readonly end: number;
   readonly isHidden: boolean;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSigned } from '../client/use-call.ts';
 import { type Draft, emptyDraft } from './draft.ts';
 
-export interface DraftState {
+interface DraftState {
   readonly draft: Draft;
   /** Changes some members, and the key with them. */
   readonly change: (part: Partial<Draft>) => void;

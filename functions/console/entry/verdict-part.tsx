@@ -6,6 +6,8 @@ import { LimitBars } from '../parts/limit-bars.tsx';
 import { Failure, Faults } from '../ui/basics.tsx';
 import { formatAgo, formatCount, formatMoment, formatTime } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
+import type { JobDraft } from './cell-values.ts';
+import { withoutJobs } from './draft.ts';
 import { groupFaults, jobOf, nameJobs } from './fault-groups.ts';
 import type { CellPlace } from './job-table.tsx';
 import type { TableColumn } from './pasted-block.ts';
@@ -25,9 +27,8 @@ interface Props {
   readonly isComplete: boolean;
   readonly label: string;
   readonly want: (place: CellPlace) => void;
-  /** How many jobs there are, and what takes some of them away. */
-  readonly count: number;
-  readonly remove: (jobs: readonly number[]) => void;
+  readonly jobs: readonly JobDraft[];
+  readonly change: (jobs: readonly JobDraft[]) => void;
 }
 
 /** What the check says of the form, and the buttons that check and send it. */
@@ -84,8 +85,8 @@ function FaultList({
   elsewhere,
   columns,
   want,
-  count,
-  remove,
+  jobs: all,
+  change,
 }: Props & { readonly faults: readonly Fault[]; readonly elsewhere: readonly Fault[] }) {
   const groups = groupFaults(faults);
   const others = faults.filter((fault) => jobOf(fault) === undefined);
@@ -105,8 +106,8 @@ function FaultList({
                 {words.columnOf(msg.startsWith(label) ? '' : label, nameJobs(jobs))}
               </button>
               : <bdi>{msg}</bdi>{' '}
-              {jobs.length > 1 && jobs.length < count && (
-                <button type="button" class="link" onClick={() => remove(jobs)}>
+              {jobs.length > 1 && jobs.length < all.length && (
+                <button type="button" class="link" onClick={() => change(withoutJobs(all, jobs))}>
                   {words.removeThem(formatCount(jobs.length))}
                 </button>
               )}

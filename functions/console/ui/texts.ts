@@ -762,7 +762,6 @@ export const texts = {
     meanOnes: 'Mean 1s',
     partly: (read: string, all: string) => `The first ${read} of ${all} jobs.`,
     stillReading: 'The results are still being read.',
-    noErrors: 'No reason was given.',
   },
   compare: {
     title: 'Compare batches',

@@ -1,9 +1,8 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo, useState } from 'preact/hooks';
 import type { ReadBatch } from '../../schemas/batch.ts';
-import type { Device } from '../../schemas/device.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
-import { jobsOf, withoutJobs } from '../entry/draft.ts';
+import { jobsOf } from '../entry/draft.ts';
 import type { CellPlace } from '../entry/job-table.tsx';
 import { JobsPart, useColumns } from '../entry/jobs-part.tsx';
 import { type Program, readProgram } from '../entry/program.ts';
@@ -12,6 +11,7 @@ import { useDraft } from '../entry/use-draft.ts';
 import { useFocusOnFault, useSending } from '../entry/use-sending.ts';
 import { VerdictPart } from '../entry/verdict-part.tsx';
 import { nameOf } from '../parts/batch-name.ts';
+import { KnownDevices } from '../parts/known-devices.ts';
 import { go, linkTo, useAddress } from '../ui/address.ts';
 import { Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
@@ -79,7 +79,7 @@ function AddForm({
   const { id, device_type } = batch;
   const { draft, change, clear } = useDraft(`:${id}`);
   const columns = useColumns(program);
-  const devices = useCall<Device[]>('/api/v1/devices', { query: { device_type } });
+  const device = useContext(KnownDevices)?.find((each) => each.device_type === device_type);
   const [chosen, choose] = useState(0);
   const [wanted, want] = useState<CellPlace>();
   const request = useMemo(() => {
@@ -123,13 +123,7 @@ function AddForm({
         </div>
         <div class="stack">
           {program.isPulser && (
-            <RunPreview
-              program={program}
-              jobs={draft.jobs}
-              chosen={chosen}
-              choose={choose}
-              device={devices.answer?.data[0]}
-            />
+            <RunPreview program={program} jobs={draft.jobs} chosen={chosen} choose={choose} device={device} />
           )}
           <VerdictPart
             sending={sending}
@@ -138,8 +132,8 @@ function AddForm({
             isComplete
             label={words.add(formatCount(draft.jobs.length))}
             want={want}
-            count={draft.jobs.length}
-            remove={(places) => change({ jobs: withoutJobs(draft.jobs, places) })}
+            jobs={draft.jobs}
+            change={(jobs) => change({ jobs })}
           />
         </div>
       </div>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Place } from '../client/fault-places.ts';
-import { asWritten, type Draft, requestOf, withoutJobs } from '../entry/draft.ts';
+import { asWritten, type Draft, requestOf } from '../entry/draft.ts';
 import type { CellPlace } from '../entry/job-table.tsx';
 import { JobsPart, useColumns } from '../entry/jobs-part.tsx';
 import { readProgram } from '../entry/program.ts';
@@ -80,8 +80,8 @@ export function NewBatchView() {
             isComplete={isComplete}
             label={words.send(formatCount(draft.jobs.length))}
             want={want}
-            count={draft.jobs.length}
-            remove={(places) => change({ jobs: withoutJobs(draft.jobs, places) })}
+            jobs={draft.jobs}
+            change={(jobs) => change({ jobs })}
           />
         </div>
       </div>
