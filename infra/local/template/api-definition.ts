@@ -55,7 +55,9 @@ export interface AuthorizerDefinition extends CalledFunction {
   readonly pattern: RegExp;
 }
 
-/** An answer of the gateway's own; `headers` are `'literal'` or `context.…`, as in the template. */
+/**
+ * An answer of the gateway's own. `headers` are `'literal'` or `context.…`, as in the template.
+ */
 export interface ResponseDefinition {
   readonly statusCode?: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { givenName, nameOf, nameTag, otherTags } from '../../../functions/console/parts/batch-name.ts';
 import { partsOf } from '../../../functions/console/ui/job-parts.ts';
-import { statusWord } from '../../../functions/console/ui/status-looks.ts';
+import { sortStatuses, statusWord } from '../../../functions/console/ui/status-looks.ts';
 import { visible } from '../../../functions/console/ui/visible-text.ts';
 import { searchFor } from '../../../functions/console/views/search-for.ts';
+import { batchStatusNames } from '../../../functions/statuses.ts';
 
 const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 
@@ -77,4 +78,17 @@ it.each([
 it('a tag that turns its direction is shown with a sign for that', () => {
   expect(visible('\u202Egnp.exe')).toBe('␣gnp.exe');
   expect(visible('שלום')).toBe('שלום');
+});
+
+it('facets begin with what is at work or waits, and failures come before what was canceled', () => {
+  expect(sortStatuses(batchStatusNames)).toEqual([
+    'RUNNING',
+    'PENDING',
+    'PAUSED',
+    'DONE',
+    'TIMED_OUT',
+    'ERROR',
+    'CANCELED',
+    'CANCELING',
+  ]);
 });
