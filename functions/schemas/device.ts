@@ -61,6 +61,8 @@ const fields = {
   is_emulator: 'Whether it emulates a device; null without a specification.',
   channels:
     'The channels of its specification; null if it has none, or if one answer cannot hold the channels of all devices.',
+  calibration:
+    'Number of the calibration in force now, which the jobs carry that start now; null if there is none. It may be 10 s old.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
 };
 
@@ -80,6 +82,7 @@ export const Device = z
     max_atom_num: z.nullable(Count),
     is_emulator: z.nullable(z.boolean()),
     channels: z.nullable(z.array(JsonObject)),
+    calibration: z.nullable(Count),
   })
   .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields });
 export type Device = z.infer<typeof Device>;

@@ -34,6 +34,7 @@ export const JobProjection = z.object({
   end_timestamp: NullableTimestamp,
   variables: z.nullable(JsonText),
   errors: z.nullable(z.array(z.string())),
+  calibration: z._default(z.nullable(Count), null),
 });
 
 /**
@@ -42,6 +43,11 @@ export const JobProjection = z.object({
  */
 export const JobRow = z.extend(JobProjection, {
   variables: NullableText,
+  /**
+   * The device's calibration when the job was handed out under its last lease: set only while it
+   * runs and after, and only if there was one.
+   */
+  calibration: z.exactOptional(Count),
   /** Key of its results in the bucket; null until there are any. */
   results_key: NullableText,
   /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
@@ -96,11 +102,13 @@ const fields = {
   end_timestamp: 'When the job ended; null until then.',
   variables: 'Values of the sequence’s variables.',
   errors: 'What went wrong.',
+  calibration:
+    'Number of the device’s calibration that was in force when the job was last handed out; null until then, if there was none, and for jobs that run outside the queue.',
 } satisfies Record<keyof typeof JobProjection.shape, string>;
 
 /** A job as the list shows it, without its results: every key always present. */
 export const Job = z
-  .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject) })
+  .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject), calibration: z.nullable(Count) })
   .register(z.globalRegistry, {
     id: 'ProducedPartialJobResponseV2',
     fields,
@@ -121,6 +129,7 @@ export const Job = z
         end_timestamp: '2026-11-18T13:07:00.000521Z',
         variables: { omega_max: 9.4 },
         errors: null,
+        calibration: 42,
       },
     ],
   });

@@ -19,7 +19,7 @@ import { reportFault } from './faults.ts';
 export const maxJsonDepth = 100;
 
 /** Members that hold users' own values: their numbers are shown with the digits that were sent. */
-const keptMembers = new Set(['variables', 'configuration', 'backend_configuration']);
+const keptMembers = new Set(['variables', 'configuration', 'backend_configuration', 'document']);
 
 /** Reads the text of a body: `schema` reads the parsed value. */
 export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {

@@ -34,6 +34,7 @@ export async function showDevice(
     average_queue_time,
     idle_seconds: maxIdleMilliseconds(settings) / 1_000,
     ...specificationFacts(device_type, specs),
+    calibration: null,
   };
 }
 
