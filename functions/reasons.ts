@@ -48,7 +48,7 @@ export const reasons = {
   limit_exceeded: {
     status: 409,
     meaning:
-      'A limit is reached: of jobs in a batch, devices, or a user’s projects and device types. If an operator has set it, `limit`, `subject`, `max`, `used` and `left` say more.',
+      'A limit is reached: of jobs in a batch, devices, calibrations to come, or a user’s projects and device types. If an operator has set it, `limit`, `subject`, `max`, `used` and `left` say more.',
   },
   illegal_transition: { status: 409, meaning: 'The present status does not lead to this status.' },
   already_exists: { status: 409, meaning: 'The id exists with other content.' },

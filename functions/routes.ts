@@ -337,6 +337,27 @@ export const routes = {
     entry: 'endpoints/devices/remove-device',
     uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
+  reportCalibration: {
+    method: 'POST',
+    path: '/api/v1/devices/{device_type}/calibrations',
+    rate: 'seldom',
+    entry: 'endpoints/calibrations/report-calibration',
+    uses: { Calibrations: ['Query', 'PutItem'], DeviceQueue: ['GetItem', 'UpdateItem'] },
+  },
+  listCalibrations: {
+    method: 'GET',
+    path: '/api/v1/devices/{device_type}/calibrations',
+    rate: 'seldom',
+    entry: 'endpoints/calibrations/list-calibrations',
+    uses: { Calibrations: ['Query'], Devices: ['GetItem'] },
+  },
+  getCalibration: {
+    method: 'GET',
+    path: '/api/v1/devices/{device_type}/calibrations/{number}',
+    rate: 'seldom',
+    entry: 'endpoints/calibrations/get-calibration',
+    uses: { Calibrations: ['GetItem', 'Query'] },
+  },
   listQueue: {
     method: 'GET',
     path: '/api/v1/devices/{device_type}/queue',

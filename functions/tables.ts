@@ -187,6 +187,18 @@ export const tables = {
     ...textKeys('kind', 'device_type'),
   },
   /**
+   * What machines report of themselves (data/rows/calibrations.ts), by number: the numbers of a
+   * device in one partition, its documents in another.
+   */
+  Calibrations: {
+    environmentVariable: 'CALIBRATIONS_TABLE',
+    partition: 'public',
+    partitionKey: 'kind',
+    sortKey: 'number',
+    keyTypes: { kind: 'S', number: 'N' },
+    indexes: {},
+  },
+  /**
    * The batches that wait for a device, or are at one, in the order in which it takes them: an item
    * for each, which holds its lease; the device's clock, and what an operator has set. Users' own
    * clocks are in Columns: only their creations are at them.

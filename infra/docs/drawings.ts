@@ -184,6 +184,7 @@ const relations = [
   'Batches ||--o| WebhookAttempts : "last attempt"',
   'Batches ||--o| DeviceQueue : "waits or runs"',
   'Devices ||--o{ DeviceQueue : "takes from"',
+  'Devices ||--o{ Calibrations : "measured"',
   'Columns ||--|| Batches : "values of all rows"',
   'Columns ||--|| Jobs : "values of all rows"',
 ];

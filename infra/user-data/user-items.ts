@@ -132,6 +132,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
     },
   },
   Devices: null,
+  Calibrations: null,
 };
 
 /** What may join two parts of an id: between a letter and the user's id, both are another's id. */

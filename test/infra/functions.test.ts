@@ -206,7 +206,7 @@ describe('the functions', () => {
       ...{ Batches: 'any', Jobs: 'any', Columns: 'any', Sequences: 'any', Quizzes: 'any', WebhookAttempts: 'any' },
       DeviceQueue: [
         ...[...creating, ...ending, ...inBackground, ...leasing, ...statuses, ...ofDevices],
-        ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices'],
+        ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices', 'reportCalibration'],
       ],
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
@@ -220,6 +220,7 @@ describe('the functions', () => {
         ...['setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
       ],
       Devices: [...ofDevices, 'claimBatch', 'rotateWebhookKey'],
+      Calibrations: ['reportCalibration'],
     };
     const reads = ['GetItem', 'BatchGetItem', 'Query'];
     for (const [name, table] of Object.entries<TableDescription>(tables)) {

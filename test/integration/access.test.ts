@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
+import { reportCalibration } from '../../functions/data/rows/calibrations.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { projectRoleNames } from '../../functions/project-roles.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
@@ -118,6 +119,7 @@ beforeAll(async () => {
     await changeLimits(db, { operator: 'operator', subject: projectSubject(project_id), limits: projectLimits });
   }
   await announceDevice(db, 'FRESNEL', { status: 'UP', specs: '{"name":"FRESNEL"}' });
+  await reportCalibration(db, 'FRESNEL', { numbers: { p_false_pos: 0.01 } });
 });
 
 async function ask(route: RouteWithToken, caller: CallerKind, thing: Thing) {

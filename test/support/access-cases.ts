@@ -156,6 +156,8 @@ export const accessCases: Readonly<Record<RouteWithToken, AccessCase>> = {
   submitQuizzes: { request: () => ({ body: { data: { quiz: { n: 1 } } } }), answers: everyUser() },
   listDeviceSpecifications: { request: () => ({}), answers: everyUser() },
   getDeviceSpecification: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
+  listCalibrations: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
+  getCalibration: { request: () => ({ path: { device_type: 'FRESNEL', number: '1' } }), answers: everyUser() },
 
   listUsage: {
     request: ({ project_id }) => ({ query: { project_id } }),
@@ -189,6 +191,10 @@ export const accessCases: Readonly<Record<RouteWithToken, AccessCase>> = {
 
   announceDevice: {
     request: () => ({ path: { device_type: 'FRESNEL' }, body: { status: 'UP' } }),
+    answers: onlyMachines('ok'),
+  },
+  reportCalibration: {
+    request: () => ({ path: { device_type: 'FRESNEL' }, body: { numbers: { p_false_pos: 0.01 } } }),
     answers: onlyMachines('ok'),
   },
   removeDevice: { request: () => ({ path: { device_type: 'GONE' } }), answers: onlyMachines('not_found') },

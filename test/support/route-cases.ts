@@ -255,6 +255,42 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: () =>
       fc.oneof(hostileText, fc.constantFrom('FRESNEL', 'EMU_MPS')).map((device_type) => ({ path: { device_type } })),
   },
+  reportCalibration: {
+    ways: () => ({ 'a calibration': { ...device, body: { ...calibration, document: { any: [1] } } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .tuple(anyDevice, anyBody({ ...calibration, document: {}, valid_from: '2026-11-21' }))
+        .map(([request, { body }]) => ({ ...request, body })),
+  },
+  listCalibrations: {
+    ways: () => ({
+      'the calibrations of a device': { path: { device_type: 'FRESNEL' } },
+      'no calibrations': { path: { device_type: 'EMU_MPS' } },
+    }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      fc
+        .tuple(fc.oneof(hostileText, fc.constant('FRESNEL')), anyQuery(['limit', 'offset'], own.batches[0]!.id))
+        .map(([device_type, { query }]) => ({ path: { device_type }, query: query! })),
+  },
+  getCalibration: {
+    ways: () => ({
+      'the latest calibration': { path: { device_type: 'FRESNEL', number: 'latest' } },
+      'a calibration': { path: { device_type: 'FRESNEL', number: '1' } },
+    }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .tuple(
+          fc.oneof(hostileText, fc.constant('FRESNEL')),
+          fc.oneof(hostileText, fc.constantFrom('1', 'latest', '0', '-1', '1e3', '999999999', '1000000000')),
+        )
+        .map(([device_type, number]) => ({ path: { device_type, number } })),
+  },
   getResultsLink: {
     ways: ({ jobs: [job] }) => ({ 'a results link': { path: { job_id: job!.id } } }),
     foreign: foreignJob,
@@ -562,6 +598,8 @@ const device = { scope: 'device:*', path: { device_type: 'FRESNEL' } };
 const anyDevice = fc
   .oneof(hostileText, fc.constantFrom('FRESNEL', 'EMU_MPS', 'specs', '%', 'a/b'))
   .map((device_type) => ({ scope: device.scope, path: { device_type } }));
+
+const calibration = { numbers: { p_false_pos: 0.01 } };
 
 const upload = { bytes: 2, sha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' };
 

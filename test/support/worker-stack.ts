@@ -21,7 +21,8 @@ import { getUploadKey, reportJob } from '../../functions/data/leases/report-job.
 import { listQueue } from '../../functions/data/operators/device-queue.ts';
 import { setDevice } from '../../functions/data/operators/device-settings.ts';
 import { measureQueue } from '../../functions/data/operators/queue-measures.ts';
-import { announceQueue, getDeviceRules } from '../../functions/data/queue/queue.ts';
+import { deviceRules } from '../../functions/data/queue/device-rules.ts';
+import { announceQueue, getRulesItem } from '../../functions/data/queue/queue.ts';
 import { type DeviceSettings, deviceClockKey, type QueueItem } from '../../functions/data/queue/queue-item.ts';
 import { getBatch } from '../../functions/data/rows/batches.ts';
 import { getJob } from '../../functions/data/rows/jobs.ts';
@@ -99,7 +100,7 @@ export function workerStack(
     // With a database of its own: places are kept for 10 s.
     queued: (userId: string, batchId: string) => getQueuedBatch({ ...db }, userId, batchId),
     announce: (deviceType: string, settings: DeviceSettings) => announceQueue(db, deviceType, settings),
-    rules: (deviceType: string) => getDeviceRules(db, deviceType),
+    rules: async (deviceType: string) => deviceRules(await getRulesItem(db, deviceType)),
     list: async (deviceType: string) => (await listQueue(db, deviceType, { limit: 100, offset: 0 })).items,
     show: (device: Parameters<typeof showDevice>[1]) => showDevice({ ...db }, device),
     clockItem: (device_type: string) =>

@@ -11,6 +11,7 @@ import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { usageChanges } from '../limits/usage-sums.ts';
 import type { Contributor } from '../projects/contributors.ts';
+import type { KnownCalibrations } from '../queue/calibrations-in-force.ts';
 import type { Pause } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
@@ -104,8 +105,12 @@ export interface Stored {
    * the queue.
    */
   readonly leased?: QueueItem | undefined;
-  /** What the operator lets the lease's device do, at the time of the read and until the next. */
+  /**
+   * What the operator lets the lease's device do, at the time of the read and until the next; and
+   * its calibrations.
+   */
   readonly device?: {
+    readonly calibrations: KnownCalibrations;
     readonly pause: Pause | undefined;
     readonly until: number;
     readonly max_job_seconds?: number | undefined;

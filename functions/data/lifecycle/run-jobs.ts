@@ -8,7 +8,8 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
-import { earlierOf, fromMilliseconds, laterOf } from '../../values/timestamp.ts';
+import { earlierOf, fromMilliseconds, laterOf, toMicroseconds } from '../../values/timestamp.ts';
+import { calibrationInForce } from '../queue/calibrations-in-force.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
   deviceMicroseconds,
@@ -38,7 +39,7 @@ import {
 import { JobsLeft } from './end-jobs.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 import { isClaimable } from './queue-writes.ts';
-import { type JobUpdate, updateRow } from './update-row.ts';
+import { type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 /** A request of a device under its lease. */
 export interface LeasedRequest {
@@ -76,6 +77,7 @@ export type Progress =
  * - An open batch without a job to run waits. After two minutes it is TIMED_OUT, unless a job is
  *   CANCELING.
  * - If an operator lets the device start nothing, the lease is given up.
+ * - The job carries the calibration that is in force at the request's time.
  *
  * Throws LeaseLost.
  */
@@ -152,7 +154,7 @@ function waitAgain(
   if (running.length === 0 && counts.RUNNING > 0 && held.idle_since === undefined) throw new JobsLeft();
   const time = fromMilliseconds(now);
   const jobs = running.map(
-    (job): JobRow => ({
+    ({ calibration, ...job }): JobRow => ({
       ...job,
       ...(job.creation_order === held.place && { device_us: deviceMicroseconds(job, held, until) }),
       status: 'PENDING',
@@ -297,26 +299,39 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
   const { losses, unseen_losses } = isAtPlace ? held : noLosses;
   const source = { kind: 'direct call', time: fromMilliseconds(now) } as const;
-  // The clock of the function that created the row may be ahead of this one's.
-  const startOf = ({ created_at }: BatchRow | JobRow) => laterOf(source.time, created_at);
-  const start = { status: 'RUNNING', start_timestamp: startOf(job) } as const;
-  const jobs = job.status === 'RUNNING' ? [] : [updateRow(reportedJob(draft, job.id) as JobRow, start, source)];
+  const begins = job.status !== 'RUNNING';
+  const jobs = begins || isClaim ? handOut(draft, job, source) : [];
   const begun = taken(
     updateRow(
       batch,
       batch.status === 'RUNNING'
         ? {}
-        : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: startOf(batch) }) },
+        : {
+            status: 'RUNNING',
+            ...(batch.start_datetime === null && { start_datetime: laterOf(source.time, batch.created_at) }),
+          },
       source,
     ),
   );
   const isRunning = jobs.length === 0 && begun === batch;
   const running = isRunning ? draft : withBatch(draft, { batch: begun, jobs });
   const { idle_since, rules_until, ...busy } = held;
-  const ofJob = job.status === 'RUNNING' && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
+  const ofJob = !begins && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
   const { job_spent } = held;
   const spent = isAtPlace && job_spent !== undefined ? { job_spent } : {};
   return withLease(running, { ...ofJob, ...spent, place: job.creation_order, losses, unseen_losses });
+}
+
+/** The job as it is handed out; none where its row shows that already. */
+function handOut(draft: Draft, { id, status, created_at }: JobRow, source: UpdateSource): JobRow[] {
+  const reported = reportedJob(draft, id) as JobRow;
+  // The clock of the function that created the row may be ahead of this one's.
+  const start = { status: 'RUNNING', start_timestamp: laterOf(source.time, created_at) } as const;
+  const { calibration: before, ...job } = status === 'RUNNING' ? reported : updateRow(reported, start, source);
+  const calibration = calibrationInForce(draft.stored.device?.calibrations ?? [], toMicroseconds(source.time) / 1_000);
+  if (job.status === status && calibration === before) return [];
+  const changed = { updated_at: laterOf(job.updated_at, source.time), rev: reported.rev + 1 };
+  return [{ ...job, ...changed, ...(calibration !== undefined && { calibration }) }];
 }
 
 /** Whether this would hand the batch out, or go on with it, although an operator forbids that. */

@@ -15,6 +15,7 @@ import type { ListDescription } from '../columns/list-description.ts';
 import { formatsOf } from '../columns/lists.ts';
 import { batchGetAll, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { readDictionaries } from '../lists/read-dictionaries.ts';
+import { calibrationsOf, type KnownCalibrations } from '../queue/calibrations-in-force.ts';
 import { deviceRules, deviceRulesKey, nextWindow, pauseAt } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
@@ -191,15 +192,16 @@ async function readLeased(
   db: LifecycleDb,
   { lease, startsJobs, items }: LeasedItems,
 ): Promise<Pick<Stored, 'leased' | 'device'>> {
-  let [leased, rules] = inQueue(lease, items);
+  let [leased, rules, calibrations] = inQueue(lease, items);
   if (!startsJobs) return { leased };
   // A change of the rules came between the two items: now both are as new as the change.
   if ((leased?.rules_rev ?? 0) > rules.rev) {
     const { queue } = await read(db, lease.userId, { queue: queueKeys(lease, true) });
-    [leased, rules] = inQueue(lease, queue);
+    [leased, rules, calibrations] = inQueue(lease, queue);
   }
   const now = db.clock.now();
   const device = {
+    calibrations,
     pause: pauseAt(rules, now),
     until: nextWindow(rules, now),
     max_job_seconds: rules.max_job_seconds,
@@ -219,8 +221,12 @@ function queueKeys({ deviceType: device_type, key }: LeaseReference, withRules: 
   return [key, ...(withRules ? [deviceRulesKey] : [])].map((each) => ({ device_type, key: each }));
 }
 
-/** The lease's item, and the rules of its device as far as they were read. */
-function inQueue({ key }: LeaseReference, items: readonly Item[]): [QueueItem | undefined, DeviceRules] {
+/** The lease's item, and the rules and calibrations of its device as far as they were read. */
+function inQueue(
+  { key }: LeaseReference,
+  items: readonly Item[],
+): [QueueItem | undefined, DeviceRules, KnownCalibrations] {
   const item = items.find((each) => each.key === key);
-  return [item && storedRow(QueueItem, item), deviceRules(items.find((each) => each.key === deviceRulesKey))];
+  const ofDevice = items.find((each) => each.key === deviceRulesKey);
+  return [item && storedRow(QueueItem, item), deviceRules(ofDevice), calibrationsOf(ofDevice)];
 }

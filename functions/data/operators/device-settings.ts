@@ -5,11 +5,11 @@ import { needsReason } from '../../device-modes.ts';
 import type { DeviceSettingsRequest } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
-import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
+import { ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
-import { deviceRulesKey } from '../queue/device-rules.ts';
-import { getDeviceRules, markLeases } from '../queue/queue.ts';
+import { deviceRules, deviceRulesKey } from '../queue/device-rules.ts';
+import { getRulesItem, markLeases } from '../queue/queue.ts';
 import { auditWrite } from '../rows/acts.ts';
 import { setRules } from '../rows/devices.ts';
 
@@ -37,11 +37,13 @@ export async function setDevice(
 ): Promise<DeviceRules> {
   const { reason = null, ...changed } = settings;
   const rules = await optimisticTransaction(db, async () => {
-    const before = await getDeviceRules(db, deviceType);
+    const stored = await getRulesItem(db, deviceType);
+    const before = deviceRules(stored);
     const now = db.clock.now();
     const after = changedRules(before, settings, now);
     if (isDeepStrictEqual({ ...after, rev: before.rev }, before)) return { result: before };
-    const Item = { device_type: deviceType, key: deviceRulesKey, ...after };
+    const { calibrations } = stored ?? {};
+    const Item = { device_type: deviceType, key: deviceRulesKey, ...after, ...(calibrations && { calibrations }) };
     const act = {
       at: fromMilliseconds(now),
       operator,
@@ -52,8 +54,8 @@ export async function setDevice(
       before: pick(before, Object.keys(changed)),
       after: pick(after, Object.keys(changed)),
     };
-    const condition = before.rev === 0 ? ifAbsent('key') : ifUnchanged(before, ['rev']);
-    const put = { Put: { TableName: db.tables.DeviceQueue, Item, ...condition } };
+    const isUnchanged = ifUnchanged(stored ?? {}, ['rev', 'calibrations']);
+    const put = { Put: { TableName: db.tables.DeviceQueue, Item, ...isUnchanged } };
     const TransactItems = [put, setRules(db, deviceType, after), auditWrite(db, act)];
     return { transaction: { TransactItems }, result: after };
   });

@@ -16,7 +16,8 @@ export const openRules: DeviceRules = { rev: 0, mode: 'OPEN', reason: null, wind
 export const deviceRulesKey = '!device';
 
 export function deviceRules(item: Readonly<Record<string, unknown>> | undefined): DeviceRules {
-  return item === undefined ? openRules : storedRow(DeviceRules, item);
+  // Without them, the item may hold calibrations.
+  return item?.rev === undefined ? openRules : storedRow(DeviceRules, item);
 }
 
 /** Why a device hands out no batches, and until when if that is known. */

@@ -7,6 +7,7 @@ import { assign } from '../dynamodb/assign.ts';
 import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { getItem, type Item, queryAll, queryFirst } from '../dynamodb/reads.ts';
+import { calibrationsOf, type KnownCalibrations } from './calibrations-in-force.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
   type DeviceTimes,
@@ -56,6 +57,7 @@ export interface QueueFront {
   /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
   readonly rules: DeviceRules;
+  readonly calibrations: KnownCalibrations;
   /** What the operator sets, otherwise what the device has announced. */
   readonly settings: DeviceSettings;
   /** See queue-times.ts. */
@@ -101,10 +103,13 @@ export async function* queuePages(db: Db<'DeviceQueue'>, deviceType: string): As
   } while (start !== undefined);
 }
 
-/** What the operator has set for the device. Strongly consistent: 1 read unit for each 4 KB. */
-export async function getDeviceRules(db: Db<'DeviceQueue'>, deviceType: string): Promise<DeviceRules> {
+/**
+ * The item of what the operator has set for the device, and of its calibrations: for deviceRules
+ * and calibrationsOf. Strongly consistent: 1 read unit for each 4 KB.
+ */
+export function getRulesItem(db: Db<'DeviceQueue'>, deviceType: string): Promise<Item | undefined> {
   const key = { device_type: deviceType, key: deviceRulesKey };
-  return deviceRules(await getItem(db, { table: 'DeviceQueue', key, consistent: true }));
+  return getItem(db, { table: 'DeviceQueue', key, consistent: true });
 }
 
 /**
@@ -199,17 +204,19 @@ export async function markLeases(db: Db<'DeviceQueue'>, deviceType: string, rev:
 export async function readFront(db: Db<'DeviceQueue'>, deviceType: string): Promise<QueueFront> {
   const read = { table: 'DeviceQueue', partition: { device_type: deviceType }, sortKey: 'key' } as const;
   const at = db.clock.now();
-  const shapes = { ...DeviceRules.shape, ...FrontItem.shape, announced: true, tag: true };
+  const shapes = { ...DeviceRules.shape, ...FrontItem.shape, announced: true, tag: true, calibrations: true };
   const attributes = [...Object.keys(shapes), ...namesOfTimes(at), ...namesOfJobTimes];
   // The first items are no batches: what is known of its workers, the clock and the rules.
   const items = await queryFirst(db, { ...read, range: 'all', consistent: false, attributes }, maxCountedBatches + 4);
   const clock = items.find(({ key }) => key === deviceClockKey);
-  const rules = deviceRules(items.find(({ key }) => key === deviceRulesKey));
+  const rulesItem = items.find(({ key }) => key === deviceRulesKey);
+  const rules = deviceRules(rulesItem);
   return {
     at,
     batches: items.filter(isBatch).map((item) => storedRow(FrontItem, item)),
     isAnnounced: clock?.announced === true,
     rules,
+    calibrations: calibrationsOf(rulesItem),
     settings: { ...deviceSettings(clock), ...deviceSettings(rules) },
     average_queue_time: averageTime(clock, at),
     batchesPerMinute: batchesPerMinute(clock, at),

@@ -2,6 +2,7 @@ import { deviceModes } from '../../device-modes.ts';
 import { type Device, type DeviceRow, type OperatedDevice, specificationFacts } from '../../schemas/device.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { Db } from '../dynamodb/db.ts';
+import { calibrationInForce } from '../queue/calibrations-in-force.ts';
 import { openRules, pauseAt } from '../queue/device-rules.ts';
 import { keptFront, upToMax } from '../queue/kept-fronts.ts';
 import { maxIdleMilliseconds } from '../queue/queue-item.ts';
@@ -16,7 +17,7 @@ export async function showDevice(
   db: Db<'DeviceQueue'>,
   { device_type, status, specs, rules = openRules }: ShownRow,
 ): Promise<Device> {
-  const { batches, settings, average_queue_time } = await keptFront(db, device_type);
+  const { batches, settings, average_queue_time, calibrations } = await keptFront(db, device_type);
   const now = db.clock.now();
   const time = fromMilliseconds(now);
   const pause = pauseAt(rules, now);
@@ -34,7 +35,7 @@ export async function showDevice(
     average_queue_time,
     idle_seconds: maxIdleMilliseconds(settings) / 1_000,
     ...specificationFacts(device_type, specs),
-    calibration: null,
+    calibration: calibrationInForce(calibrations, now) ?? null,
   };
 }
 

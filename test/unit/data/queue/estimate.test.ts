@@ -34,6 +34,7 @@ function front({ batches = [], ...more }: Partial<QueueFront> = {}): QueueFront 
     isAnnounced: true,
     settings: {},
     rules: openRules,
+    calibrations: [],
     average_queue_time: null,
     batchesPerMinute: 0,
     tag: 0,
