@@ -64,6 +64,7 @@ describe('what holds data', () => {
       'QueuesWebhooksDeadLettersFB5D2A3F',
       'StorageAudit9012A908',
       'StorageBatchesFF4B5F1F',
+      'StorageCalibrations38A31FF2',
       'StorageColumns74080D45',
       'StorageContributors6DD96359',
       'StorageCounters147FAC27',
