@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { isObject } from '../values/json-text.ts';
+import { isObject, roundNumbers } from '../values/json-text.ts';
 import { DevicePath } from './device.ts';
 import { type Fault, printable, reportFault } from './faults.ts';
 import { jsonObject, Time } from './sent-values.ts';
@@ -26,7 +26,7 @@ const fields = {
 };
 
 /** A member named `__proto__` is one like any other: `z.record` would leave it out. */
-const Numbers = z
+const Named = z
   .custom<Readonly<Record<string, number>>>(isObject, {
     message: 'Input should be a valid dictionary',
     params: { type: 'dict_type' },
@@ -43,6 +43,12 @@ const Numbers = z
     propertyNames: { pattern: namePattern },
     additionalProperties: { type: 'number' },
   });
+
+/** A name may be one of those whose numbers keep their digits in bodies. */
+const Numbers = z.pipe(
+  z.transform((value: unknown) => roundNumbers(value, new Set())),
+  Named,
+);
 
 function* numberFaults(numbers: Readonly<Record<string, unknown>>): Generator<Fault> {
   const members = Object.entries(numbers);

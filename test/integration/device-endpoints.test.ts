@@ -318,7 +318,7 @@ describe('an announcement', () => {
     const body = { status: 'UP', specs: JSON.stringify({ name }) };
     const now = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: 0, mode: 'OPEN', windows: [] };
     const unknown = { idle_seconds: 120, status_message: null, available_at: null, average_queue_time: null };
-    const shown = { ...now, ...unknown, max_atom_num: null, is_emulator: false, channels: null };
+    const shown = { ...now, ...unknown, max_atom_num: null, is_emulator: false, channels: null, calibration: null };
     expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
     const listed = await askLater('listDevices', { query: { device_type } });
     expect(listed.data).toEqual([shown]);

@@ -554,6 +554,7 @@ describe('a call that sets a device', () => {
       max_atom_num: 80,
       is_emulator: true,
       channels: [{ id: 'rydberg_global' }],
+      calibration: null,
     };
     expect(first.data).toEqual({ ...shown, max_job_seconds: null, idle_seconds: 60, max_batch_seconds: null });
     await operate('announceDevice', { path: { device_type: device }, scope: 'device:*', body: { status: 'UP' } });

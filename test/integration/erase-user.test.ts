@@ -20,6 +20,7 @@ import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts'
 import { usageOfItem } from '../../functions/data/limits/usage-sums.ts';
 import { readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
 import { auditWrite } from '../../functions/data/rows/acts.ts';
+import { getCalibration, reportCalibration } from '../../functions/data/rows/calibrations.ts';
 import { submitQuizzes } from '../../functions/data/rows/quizzes.ts';
 import { countHostCall } from '../../functions/data/webhooks/host-limits.ts';
 import { putDelivery, putWebhookAttempt } from '../../functions/data/webhooks/webhook-attempts.ts';
@@ -47,6 +48,7 @@ import { recountOf } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 import { testDb } from '../support/test-db.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const dynamodbFiles = mkdtempSync(join(tmpdir(), 'erase-user-dynamodb-'));
@@ -421,6 +423,25 @@ describe('exportUser', () => {
     expect(names.filter(({ parentPath }) => parentPath.includes('/results/'))).toHaveLength(2);
     await expect(exportUser(data, user, to)).rejects.toThrow('is not empty');
     rmSync(to, { recursive: true });
+  });
+
+  it('writes the calibration that a job carries, which outlives the user', async () => {
+    const device_type = `DEVICE ${randomUUID()}`;
+    const calibration = await reportCalibration(db, device_type, {
+      numbers: { p_false_pos: 0.01 },
+      document: { a: 1 },
+    });
+    const stack = workerStack(client, names, { now: Date.now() });
+    await stack.create(user, { device_type });
+    const claim = await stack.claimed(device_type);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    const to = join(directory, 'export of a calibrated job');
+    await exportUser(data, user, to);
+    expect(JSON.parse(readFileSync(join(to, 'tables/Jobs.jsonl'), 'utf8'))).toMatchObject({ calibration: 1 });
+    await eraseUser(data, { userId: user, pseudonym: `erased-${randomUUID()}`, force: false });
+    expect(await stack.job(user, claim.job.id)).toBeUndefined();
+    expect(await getCalibration(db, { device_type, number: 1 })).toEqual(calibration);
+    expect((await stack.show({ device_type, status: 'UP' })).calibration).toBe(1);
   });
 });
 
