@@ -96,6 +96,8 @@ const settingFields = {
     'How long an open batch may have the device before other batches go first. Null: as the device announces, otherwise 3,600.',
 };
 
+export const operatedFields = { ...fields, ...settingFields };
+
 /** A device as operators see it. */
 export const OperatedDevice = z
   .strictObject({
@@ -104,7 +106,7 @@ export const OperatedDevice = z
     idle_seconds: z.nullable(Count),
     max_batch_seconds: z.nullable(Count),
   })
-  .register(z.globalRegistry, { id: 'OperatedDevice', fields: { ...fields, ...settingFields } });
+  .register(z.globalRegistry, { id: 'OperatedDevice', fields: operatedFields });
 export type OperatedDevice = z.infer<typeof OperatedDevice>;
 
 export const DeviceSpecification = z
