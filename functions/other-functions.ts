@@ -33,7 +33,7 @@ export const otherFunctions = {
     uses: {
       ...erasures,
       ...counting,
-      DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
     timeoutSeconds: timeLimits.recoveryFunction,
@@ -41,7 +41,12 @@ export const otherFunctions = {
   /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
   measureQueues: {
     entry: 'schedules/measure-queues',
-    uses: { ...releases, Devices: ['Query'], DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+    uses: {
+      ...releases,
+      Devices: ['Query'],
+      DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+      Counters: ['Query', ...counting.Counters],
+    },
   },
   /** Finds out whether webhooks are to be called about the rows that the streams bring. */
   enqueueWebhooks: {

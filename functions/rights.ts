@@ -102,7 +102,7 @@ export const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['GetItem', 'DeleteItem'],
+  DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
   ...counting,
   Recovery: ['SendMessage'],
 } as const;
@@ -127,7 +127,7 @@ export const lifecycleEvents = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
+  DeviceQueue: ['Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
   ...counting,
   Contributors: ['PutItem'],
   Results: ['GetObject'],

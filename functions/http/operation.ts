@@ -66,6 +66,8 @@ export interface Operation {
 export type Success = {
   readonly status: SuccessStatus;
   readonly headers?: readonly ('Content-Range' | 'Retry-After')[];
+  /** What a `body` is that is no JSON. */
+  readonly contentType?: 'text/plain';
   /** `Accept: text/csv` is answered with CSV, without the envelope. */
   readonly csv?: true;
 } & (

@@ -1,7 +1,9 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import { database } from '../data/dynamodb/db.ts';
 import { putBackBatch } from '../data/leases/leases.ts';
+import { keepMinute } from '../data/operators/device-minutes.ts';
 import { measureQueue, type QueueMeasure } from '../data/operators/queue-measures.ts';
+import { listIdleWorkers } from '../data/queue/idle-workers.ts';
 import { listDevices } from '../data/rows/devices.ts';
 import { otherFunctions } from '../other-functions.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
@@ -11,8 +13,8 @@ const db = database(otherFunctions.measureQueues);
 /**
  * Writes a line for each device that has announced itself, with the length of its queue and the age
  * of the oldest batch that waits; and one line for all of them, with the number of devices at which
- * batches wait without a worker. Metric filters read these. Puts back batches whose workers are
- * gone, so that their users see that they wait. Throws when a queue could not be measured, after
+ * batches wait without a worker. Metric filters read these. Keeps the value of the minute for each.
+ * Puts back batches whose workers are gone, so that their users see that they wait. Throws when a queue could not be measured, after
  * measuring all others.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
@@ -37,12 +39,22 @@ async function putBackOne(item: QueueMeasure['lapsed'][number]): Promise<void> {
   }
 }
 
+/** A minute without a value is no alarm: what its lines say is measured all the same. */
+async function keepOne(deviceType: string, measure: QueueMeasure): Promise<void> {
+  try {
+    await keepMinute(db, deviceType, { measure, idle: await listIdleWorkers(db, deviceType) });
+  } catch (error) {
+    addToRequestLog({ minute_error: describeError(error) });
+  }
+}
+
 /** Whether batches wait and no worker is there. */
 function measureOne(facts: { readonly request_id: string; readonly device_type: string }): Promise<boolean> {
   return withRequestLog(facts, async () => {
     try {
-      const { length, oldestSeconds, unclaimed, lapsed } = await measureQueue(db, facts.device_type);
-      await Promise.all(lapsed.slice(0, maxPutBack).map(putBackOne));
+      const measure = await measureQueue(db, facts.device_type);
+      const { length, oldestSeconds, unclaimed, lapsed } = measure;
+      await Promise.all([keepOne(facts.device_type, measure), ...lapsed.slice(0, maxPutBack).map(putBackOne)]);
       addToRequestLog({ QueueLength: length, OldestBatch: oldestSeconds, Unclaimed: unclaimed ? 1 : 0 });
       writeRequestLog('INFO');
       return unclaimed;

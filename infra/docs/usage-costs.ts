@@ -124,8 +124,8 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const lists: readonly ListFigure[] = figures.lists?.['10000'] ?? [];
   const listed = (units: ListFigure) => add(calls(million, { ...units, writeUnits: 0 }), { sentGigabytes: 10 });
   const onePage = lists.filter(({ calls }) => calls < 100).sort((a, b) => a.readUnits - b.readUnits);
-  // Each is noted every 30 s.
-  const notes = { writeUnits: monthSeconds / 30 };
+  // Each is noted every 30 s, with others and by its name.
+  const notes = { writeUnits: (2 * monthSeconds) / 30 };
   const idle = (pause: number) => add(calls(monthSeconds / pause, device('claim, nothing there')), notes);
   const events = (...all: readonly Calls[]) =>
     add(background(...all), { messages: 3 * all.reduce((sum, [count]) => sum + count, 0) });
@@ -136,6 +136,10 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
       { messages: pollsAMonth },
       background([2 * minutesAMonth, { readUnits: 1, writeUnits: 0, depth: 2 }]),
     ),
+    'a device, a month, measured every minute': {
+      ...{ readUnits: minutesAMonth, writeUnits: minutesAMonth, seconds: 0.03 * minutesAMonth },
+      logGigabytes: minutesAMonth * logGigabytesOfCall,
+    },
     'a worker that waits, a month, asking every 20 s': idle(20),
     'the same, asking every 3 s': idle(3),
     'a million lists, the cheapest of 100 rows': listed(find(lists, 'unfiltered, first page')),

@@ -262,7 +262,7 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
         description: 'OK',
         headers: headerReferences(successHeaders),
         content: {
-          ...json(answer, exampleOf(inputSchema(answer))),
+          ...content(answer, exampleOf(inputSchema(answer)), success.contentType),
           ...(success.csv && { 'text/csv': { schema: { type: 'string' } } }),
         },
       },
@@ -323,8 +323,10 @@ function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function json(schema: z.ZodMiniType, example?: unknown) {
-  return { 'application/json': { schema: jsonSchema(schema), ...(example !== undefined && { example }) } };
+const json = (schema: z.ZodMiniType, example?: unknown) => content(schema, example);
+
+function content(schema: z.ZodMiniType, example?: unknown, type = 'application/json') {
+  return { [type]: { schema: jsonSchema(schema), ...(example !== undefined && { example }) } };
 }
 
 /** Every schema that has a name, by its name. */

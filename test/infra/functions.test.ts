@@ -202,18 +202,20 @@ describe('the functions', () => {
     const counting = [...creating, ...ending, ...inBackground, ...leasing, 'getOwnLimits'];
     const statuses = ['getBatchStatus', 'getJobStatus'];
     const ofDevices = ['announceDevice', 'setDevice', 'removeDevice'];
+    const watching = ['getDevice', 'getMetrics'];
     const allowed: Readonly<Record<TableName, 'any' | readonly string[]>> = {
       ...{ Batches: 'any', Jobs: 'any', Columns: 'any', Sequences: 'any', Quizzes: 'any', WebhookAttempts: 'any' },
       DeviceQueue: [
         ...[...creating, ...ending, ...inBackground, ...leasing, ...statuses, ...ofDevices],
-        ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices', 'reportCalibration'],
+          ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices', 'reportCalibration'],
+          ...watching,
       ],
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
-      Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks'],
+      Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks', 'listMinutes', ...watching],
       Contributors: [
         ...[...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
-        ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit'],
+        ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit', 'getDevice'],
       ],
       Audit: [
         ...[...endingForAll, 'cancelBatchOfUser', 'getBatchOfUser', 'setBatchPriority'],

@@ -154,11 +154,15 @@ describe('device seconds', () => {
     clock.now = noon;
     const { user, device } = newNames();
     const expected = Object.entries(histories).map(([name, [device_seconds]]) => [`${device} ${name}`, device_seconds]);
+    const busy: unknown[] = [];
     for (const [name, [, happens]] of Object.entries(histories)) {
       const ofHistory = `${device} ${name}`;
       const { id: batchId } = await stack.create(user, { device_type: ofHistory });
       await happens({ device: ofHistory, user, batchId });
+      // What operators watch agrees: see data/operators/queue-measures.ts.
+      busy.push([ofHistory, (await stack.measure(ofHistory)).busy / 1e6]);
     }
+    expect(busy).toEqual(expected);
     expect(await totalOf(user)).toMatchObject({ batches: expected.length, jobs: expected.length });
     const { data } = await usage({ userId: user, query: `${november}&group_by=device_type` });
     const found = data.rows.map((row: Record<string, unknown>) => [

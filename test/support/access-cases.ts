@@ -158,6 +158,7 @@ export const accessCases: Readonly<Record<RouteWithToken, AccessCase>> = {
   getDeviceSpecification: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
   listCalibrations: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
   getCalibration: { request: () => ({ path: { device_type: 'FRESNEL', number: '1' } }), answers: everyUser() },
+  listMinutes: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
 
   listUsage: {
     request: ({ project_id }) => ({ query: { project_id } }),
@@ -188,6 +189,8 @@ export const accessCases: Readonly<Record<RouteWithToken, AccessCase>> = {
   },
   setDevice: { request: () => ({ ...device, body: { max_job_seconds: 3_600 } }), answers: onlyOperators(all('ok')) },
   listQueue: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: onlyOperators(all('ok')) },
+  getDevice: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: onlyOperators(all('ok')) },
+  getMetrics: { request: () => ({}), answers: onlyOperators(all('ok')) },
 
   announceDevice: {
     request: () => ({ path: { device_type: 'FRESNEL' }, body: { status: 'UP' } }),

@@ -328,6 +328,30 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(fc.oneof(hostileText, fc.constant('FRESNEL')), anyQuery(['limit', 'offset'], own.batches[0]!.id))
         .map(([device_type, { query }]) => ({ scope: 'operator', path: { device_type }, query: query! })),
   },
+  getDevice: {
+    ways: () => ({ 'a device with its workers': { scope: 'operator', path: { device_type: 'FRESNEL' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .oneof(hostileText, fc.constant('FRESNEL'))
+        .map((device_type) => ({ scope: 'operator', path: { device_type } })),
+  },
+  listMinutes: {
+    ways: () => ({ 'the minutes of a device': { path: { device_type: 'FRESNEL' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      fc
+        .tuple(fc.oneof(hostileText, fc.constant('FRESNEL')), anyQuery(['from', 'to', 'step'], own.batches[0]!.id))
+        .map(([device_type, { query }]) => ({ path: { device_type }, query: query! })),
+  },
+  getMetrics: {
+    ways: () => ({ metrics: { scope: 'operator' } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () => fc.constant({ scope: 'operator' }),
+  },
   removeDevice: {
     // It may be in use, or removed already.
     ways: () => ({}),

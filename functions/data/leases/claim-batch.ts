@@ -12,6 +12,7 @@ import { keptWith } from '../dynamodb/kept-with.ts';
 import type { LifecycleDb, LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import { type Pause, pauseAt } from '../queue/device-rules.ts';
 import { batchIdOfKey, tagOfKey } from '../queue/fair-order.ts';
+import { noteIdleWorker } from '../queue/idle-workers.ts';
 import { freeLease, takeLease } from '../queue/lease-items.ts';
 import { moveClock, noteWorker, type QueuePage, queuePages } from '../queue/queue.ts';
 import { type DeviceSettings, leaseOf, type QueueItem } from '../queue/queue-item.ts';
@@ -73,8 +74,8 @@ interface Search {
  *
  * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
  * units, another one when the device's clock moves, and the reads of batch, job and sequences. A
- * claim that finds nothing: 1 read unit; every 30 s, in each process, also 1 write unit, so that
- * users see that a worker waits.
+ * claim that finds nothing: 1 read unit; every 30 s, in each process, also 2 write units, so that
+ * users see that a worker waits, and operators which one.
  */
 export async function claimBatch(db: ClaimDb, deviceType: string, worker: string): Promise<Claim | NoBatch> {
   const { clock } = db;
@@ -82,7 +83,10 @@ export async function claimBatch(db: ClaimDb, deviceType: string, worker: string
   const search: Search = { deviceType, worker, end, failures: [], isAnyFree: false, isKnown: false };
   for await (const page of queuePages(db, deviceType)) {
     const pause = pauseAt(page.rules, clock.now());
-    if (pause !== undefined) return noBatchDuring(pause, clock.now());
+    if (pause !== undefined) {
+      if (page.isAnnounced) await noteIdle(db, deviceType, worker);
+      return noBatchDuring(pause, clock.now());
+    }
     const claim = await claimFromPage(db, search, page);
     if (claim !== undefined) return claim;
     if (clock.now() > end) break;
@@ -123,7 +127,7 @@ async function claimFromPage(db: ClaimDb, search: Search, page: QueuePage): Prom
 }
 
 /** An estimate that is worse for a while must not cost the worker its answer. */
-async function noteIdle(db: Db<'DeviceQueue'>, deviceType: string, worker: string): Promise<void> {
+async function noteIdle(db: Db<'DeviceQueue' | 'Counters'>, deviceType: string, worker: string): Promise<void> {
   const noted = notedBy(db);
   const name = JSON.stringify([deviceType, worker]);
   const now = db.clock.now();
@@ -131,7 +135,7 @@ async function noteIdle(db: Db<'DeviceQueue'>, deviceType: string, worker: strin
   noted.set(name, now);
   if (noted.size > maxNoted) noted.delete(noted.keys().next().value as string);
   try {
-    await noteWorker(db, deviceType, { worker });
+    await Promise.all([noteWorker(db, deviceType, { worker }), noteIdleWorker(db, deviceType, worker)]);
   } catch (error) {
     addToRequestLog({ activity_error: describeError(error) });
   }

@@ -93,11 +93,11 @@ async function findByColumns(db: LifecycleDb, { userId, key }: LeaseReference, f
 /** Commits the change, and returns what the device does next. */
 export async function commitLeased(
   db: LifecycleDb,
-  { lease, shotsOf }: { readonly lease: LeaseReference } & Pick<CommitContext, 'shotsOf'>,
+  { lease, ...context }: { readonly lease: LeaseReference } & Pick<CommitContext, 'shotsOf' | 'countBusy'>,
   plan: () => Promise<Change>,
 ): Promise<Progress> {
   const changes = async () => [await plan()];
-  const { last } = await commitTask(db, { userId: lease.userId, shotsOf }, { changes });
+  const { last } = await commitTask(db, { userId: lease.userId, ...context }, { changes });
   return progressOf(last as Draft, lease);
 }
 

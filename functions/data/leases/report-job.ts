@@ -88,21 +88,35 @@ async function endJob(
   };
   const find = jobFinder(db, lease);
   const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
-  const progress = await commitLeased(db, { lease, shotsOf }, async () => {
+  let busy = 0;
+  const countBusy = (_: string, microseconds: number) => {
+    busy += microseconds;
+  };
+  const progress = await commitLeased(db, { lease, shotsOf, countBusy }, async () => {
     const found = await find(item.place);
     return reportChange({ lease, now: db.clock.now(), ...found }, { jobId, update });
   });
-  const next = progress.kind === 'search' ? await advance(db, lease, { from: progress.place, find }) : progress;
-  const [answer] = await Promise.all([nextJobOf(db, lease, next), countJob(db, item, jobId)]);
-  return answer;
+  const counting = countJob(db, item, { jobId, busy });
+  try {
+    const next = progress.kind === 'search' ? await advance(db, lease, { from: progress.place, find }) : progress;
+    return await nextJobOf(db, lease, next);
+  } finally {
+    await counting;
+  }
 }
 
 /** Counts how long the job occupied its worker. A failure to count does not fail the report. */
-async function countJob(db: Db<'DeviceQueue'>, item: QueueItem, jobId: string): Promise<void> {
+async function countJob(
+  db: Db<'DeviceQueue'>,
+  item: QueueItem,
+  { jobId, busy }: { readonly jobId: string; readonly busy: number },
+): Promise<void> {
   const { device_type, worker, job_id, job_since, job_shots: shots } = item;
-  if (job_id !== jobId || job_since === undefined) return;
+  const isMeasured = job_id === jobId && job_since !== undefined;
+  if (!isMeasured && busy === 0) return;
+  const job = isMeasured ? { seconds: (db.clock.now() - job_since) / 1_000, shots } : undefined;
   try {
-    await noteWorker(db, device_type, { worker, job: { seconds: (db.clock.now() - job_since) / 1_000, shots } });
+    await noteWorker(db, device_type, { worker, job, busy });
   } catch (error) {
     addToRequestLog({ job_time_error: describeError(error) });
   }

@@ -7,6 +7,8 @@ import { type Decision, optimisticTransaction, type WriterLock } from '../dynamo
 import { StuckCondition } from '../dynamodb/stuck-condition.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
+import { deviceTimeChanges } from '../limits/usage-sums.ts';
+import { countBusy } from '../queue/queue.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import {
@@ -81,6 +83,11 @@ export interface CommitContext {
   readonly limits?: LazyValue<readonly EffectiveLimits[]> | undefined;
   /** The changes come from events. Each event may be delivered twice at the same time. */
   readonly source?: 'events' | undefined;
+  /**
+   * Counts microseconds for which a device was busy with jobs that a transaction has changed; it must
+   * not fail. By default countBusy.
+   */
+  readonly countBusy?: ((deviceType: string, microseconds: number) => unknown) | undefined;
   /** Everything is checked as usual, and nothing is sent. */
   readonly dryRun?: true | undefined;
 }
@@ -143,6 +150,7 @@ export async function commitChanges(
         context,
       );
       const { done, replacedBy, refusals } = progress;
+      await countDeviceTime(db, context, progress.draft);
       for (const rows of [progress.draft.stored, progress.draft]) {
         for (const [id, row] of rows.batches) batches.set(id, row);
         for (const [id, row] of rows.jobs) jobs.set(id, row);
@@ -170,6 +178,13 @@ export async function commitChanges(
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
   return { errors, batches, jobs, last };
+}
+
+/** Busy time is no part of the transaction: reports of all workers would contend for one item. */
+async function countDeviceTime(db: LifecycleDb, context: CommitContext, draft: Draft): Promise<void> {
+  if (context.dryRun) return;
+  const count = context.countBusy ?? ((deviceType, microseconds) => countBusy(db, deviceType, microseconds));
+  for (const [deviceType, microseconds] of deviceTimeChanges(draft)) await count(deviceType, microseconds);
 }
 
 /** Whether alone the steps would fail as together: a part of their task would be made in vain. */

@@ -51,24 +51,25 @@ export function usageOfBatch(batch: EndedBatch | undefined): Usage | undefined {
 export function usageOfJob(job: EndedJob | undefined, deviceType: string | undefined): Usage | undefined {
   if (job === undefined || !isFinalJob(job) || job.end_timestamp === null) return undefined;
   if (deviceType === undefined) throw new CorruptData('The batch of a job is missing.');
-  const {
-    user_id: userId,
-    project_id: projectId,
-    status,
-    runs,
-    shots,
-    start_timestamp: start,
-    end_timestamp: end,
-  } = job;
-  const { device_us = start === null ? 0 : Math.max(0, toMicroseconds(end) - toMicroseconds(start)) } = job;
+  const { user_id: userId, project_id: projectId, status, runs, shots, end_timestamp: end } = job;
   const ended = { jobs_done: 0n, jobs_error: 0n, jobs_canceled: 0n };
   const amounts = {
     ...ended,
     [`jobs_${status.toLowerCase()}`]: 1n,
     shots: BigInt(status === 'DONE' ? (runs ?? shots ?? 0) : 0),
-    device_us: BigInt(device_us),
+    device_us: BigInt(deviceTimeOf(job)),
   };
   return { userId, day: end.slice(0, 10), projectId, deviceType, amounts };
+}
+
+/** In microseconds, as the row counts it: also before the job has ended, if a lease did. */
+function deviceTimeOf(job: EndedJob | undefined): number {
+  if (job === undefined) return 0;
+  const { device_us, start_timestamp: start, end_timestamp: end } = job;
+  if (device_us !== undefined) return device_us;
+  return !isFinalJob(job) || start === null || end === null
+    ? 0
+    : Math.max(0, toMicroseconds(end) - toMicroseconds(start));
 }
 
 /**
@@ -110,6 +111,21 @@ export function usageChanges({ stored, batches, jobs }: Rows & { readonly stored
       return [usageOfJob(row, device_type), negative(usageOfJob(stored.jobs.get(row.id), device_type))];
     }),
   ]);
+}
+
+/**
+ * By type of the device, the microseconds that jobs count as more than before. Once all jobs have
+ * ended, the sum of these over all changes is what usage counts as `device_us`.
+ */
+export function deviceTimeChanges({ stored, batches, jobs }: Rows & { readonly stored: Rows }): Map<string, number> {
+  const changes = new Map<string, number>();
+  for (const row of jobs.values()) {
+    const added = deviceTimeOf(row) - deviceTimeOf(stored.jobs.get(row.id));
+    const { device_type } = batches.get(row.batch_id) ?? stored.batches.get(row.batch_id) ?? {};
+    if (added === 0 || device_type === undefined) continue;
+    changes.set(device_type, (changes.get(device_type) ?? 0) + added);
+  }
+  return changes;
 }
 
 /** What adds the changes to what is stored: for each 2 write units. */

@@ -1,6 +1,7 @@
 /**
- * What is known of a device's workers: how long jobs took, and which workers were there last. It is
- * an item of the device's queue. Reads of the queue's front include it; claims skip it.
+ * What is known of a device's workers: how long jobs took, how long jobs have kept them busy in all,
+ * and which workers were there last. It is an item of the device's queue. Reads of the queue's front
+ * include it; claims skip it.
  *
  * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read
  * and never conflicts. The weight of a report falls exponentially with the number of later reports.
@@ -31,6 +32,12 @@ const slotNames = Array.from({ length: slots }, (_, slot) => slotName(slot));
 const workerNames = Array.from({ length: workerSlots }, (_, slot) => workerName(slot));
 
 export const namesOfJobTimes: readonly string[] = [...slotNames, ...workerNames];
+
+/**
+ * The microseconds that rows of jobs count as time on a device, added after each change of rows. A
+ * crash between the two leaves it behind: usage alone is exact.
+ */
+export const busyName = 'busy_us';
 
 /** How long a job occupied a worker, from the answer that handed it out to its report. */
 export interface JobTime {

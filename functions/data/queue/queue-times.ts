@@ -47,12 +47,25 @@ export function countTime({
   };
 }
 
+/** Batches that got their first worker, and the seconds that all have waited. */
+export interface StartedBatches {
+  readonly batches: number;
+  readonly seconds: number;
+}
+
+function countedAt(clock: Item | undefined, name: string): StartedBatches {
+  const counted = Number(clock?.[name] ?? 0);
+  return { batches: Math.floor(counted / perBatch), seconds: counted % perBatch };
+}
+
+/** Those of the minute of this time, within the last hour. */
+export function startedInMinute(clock: Item | undefined, time: number): StartedBatches {
+  return countedAt(clock, nameOf(minuteOf(time)));
+}
+
 /** The batches of the last hour, by minutes back from now. */
 function countedTimes(clock: Item | undefined, now: number) {
-  return namesOfTimes(now).map((name) => {
-    const counted = Number(clock?.[name] ?? 0);
-    return { batches: Math.floor(counted / perBatch), seconds: counted % perBatch };
-  });
+  return namesOfTimes(now).map((name) => countedAt(clock, name));
 }
 
 /** In seconds, to the minute of the claims; null without any within the last hour. */

@@ -1,6 +1,7 @@
 /** The queue of each device: who is next, its clock, and what is known of its workers. */
 
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { addToRequestLog, describeError } from '../../runtime/request-log.ts';
 import { DeviceRules } from '../../schemas/device-rules.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { assign } from '../dynamodb/assign.ts';
@@ -10,6 +11,7 @@ import { getItem, type Item, queryAll, queryFirst } from '../dynamodb/reads.ts';
 import { calibrationsOf, type KnownCalibrations } from './calibrations-in-force.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
+  busyName,
   type DeviceTimes,
   deviceTimes,
   deviceTimesKey,
@@ -152,6 +154,13 @@ export async function moveClock(
   await updateItem(db, clock, { UpdateExpression: expression, ExpressionAttributeValues: counting.values });
 }
 
+/** What a worker did: the job that it reported, and the microseconds that this adds to busyName. */
+interface WorkerNote {
+  readonly worker: string | undefined;
+  readonly job?: JobTime | undefined;
+  readonly busy?: number;
+}
+
 /**
  * Notes that a worker was heard of, and how long a job occupied it that it reported. 1 write
  * unit.
@@ -159,14 +168,33 @@ export async function moveClock(
 export async function noteWorker(
   db: Db<'DeviceQueue'>,
   deviceType: string,
-  { worker, job }: { readonly worker: string | undefined; readonly job?: JobTime | undefined },
+  { worker, job, busy = 0 }: WorkerNote,
 ): Promise<void> {
   const { assignments, values } = assign(workerNote(worker, db.clock.now(), job));
   await updateItem(
     db,
     { device_type: deviceType, key: deviceTimesKey },
-    { UpdateExpression: `SET ${assignments}`, ExpressionAttributeValues: values },
+    {
+      UpdateExpression: `SET ${assignments} ADD ${busyName} :busy`,
+      ExpressionAttributeValues: { ...values, ':busy': busy },
+    },
   );
+}
+
+/**
+ * Adds microseconds for which a device was busy. What they belong to is stored already, so a failure
+ * is only logged. 1 write unit.
+ */
+export async function countBusy(db: Db<'DeviceQueue'>, deviceType: string, microseconds: number): Promise<void> {
+  try {
+    await updateItem(
+      db,
+      { device_type: deviceType, key: deviceTimesKey },
+      { UpdateExpression: `ADD ${busyName} :busy`, ExpressionAttributeValues: { ':busy': microseconds } },
+    );
+  } catch (error) {
+    addToRequestLog({ busy_time_error: describeError(error) });
+  }
 }
 
 /**

@@ -39,8 +39,19 @@ export async function showDevice(
   };
 }
 
-/** As showDevice, with the numbers that the operator has set. */
-export async function showOperatedDevice(db: Db<'DeviceQueue'>, device: ShownRow): Promise<OperatedDevice> {
+/**
+ * As showDevice, with the numbers that the operator has set. The device need not have announced
+ * itself.
+ */
+export async function showOperatedDevice(
+  db: Db<'DeviceQueue'>,
+  device: Omit<ShownRow, 'status'> & Partial<ShownRow>,
+): Promise<OperatedDevice> {
   const { max_job_seconds = null, idle_seconds = null, max_batch_seconds = null } = device.rules ?? {};
-  return { ...(await showDevice(db, device)), max_job_seconds, idle_seconds, max_batch_seconds };
+  return {
+    ...(await showDevice(db, { status: 'NOT ANNOUNCED', ...device })),
+    max_job_seconds,
+    idle_seconds,
+    max_batch_seconds,
+  };
 }

@@ -14,6 +14,5 @@ export const handler = endpoint(routes.setDevice, operation, async ({ db, userId
     deviceType: device_type,
     settings: body,
   });
-  const device = { device_type, status: 'NOT ANNOUNCED', ...(await getDevice(db, device_type)), rules };
-  return success(await showOperatedDevice(db, device));
+  return success(await showOperatedDevice(db, { device_type, ...(await getDevice(db, device_type)), rules }));
 });
