@@ -15,7 +15,7 @@ export const MinutesQuery = z
     to: TimeFilter,
     step: one(
       z.pipe(
-        z.transform((text: string) => Number(text)),
+        z.transform((text: string) => (/^\d+$/.test(text) ? Number(text) : text)),
         MinutesStep,
       ),
     ),
