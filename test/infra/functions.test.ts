@@ -212,7 +212,15 @@ describe('the functions', () => {
       ],
       Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
       Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
-      Counters: [...counting, 'eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks', 'listMinutes', ...watching],
+      Counters: [
+        ...counting,
+        'eraseBatch',
+        'getFullResults',
+        'testWebhook',
+        'deliverWebhooks',
+        'listMinutes',
+        ...watching,
+      ],
       Contributors: [
         ...[...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
         ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit', 'getDevice'],

@@ -372,6 +372,11 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
       await makeOld(user_id);
       yield { userId: 'operator', scope: 'operator', path: { user_id, batch_id }, body: { reason: 'why' } };
     }
+    // A job that runs: its device was busy.
+    const { user, batch, lease } = await leased('cancelBatchOfUser', {});
+    await updateQueue(lease.deviceType, { job_since: 1 });
+    const path = { user_id: user, batch_id: batch.id };
+    yield { userId: 'operator', scope: 'operator', path, body: { reason: 'why' } };
   },
   async *setBatchPriority() {
     const user = 'auth0|owner of a batch for setBatchPriority';
@@ -390,6 +395,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const { lease } = await leased('setDevice', {});
     const path = { device_type: lease.deviceType };
     yield { userId: 'operator', scope: 'operator', path, body: { mode: 'PAUSED', reason: 'recorded' } };
+  },
+  async *getDevice() {
+    const { lease } = await leased('getDevice', {});
+    yield { userId: 'operator', scope: 'operator', path: { device_type: lease.deviceType } };
   },
   async *listQueue() {
     const { lease } = await leased('listQueue', {});
@@ -613,7 +622,10 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2) }] }),
       event('batch.updated', 3, { batch_id, status: 'RUNNING', tags: ['b'] }),
       event('job.updated', 4, { job_id: uuid('a', 1), status: 'RUNNING' }),
-      event('job.updated', 11, { job_id: uuid('a', 2), status: 'DONE', results_key: `results/${user_id}/1.json` }),
+      event('job.updated', 11, {
+        ...{ job_id: uuid('a', 2), status: 'DONE', results_key: `results/${user_id}/1.json` },
+        ...{ start_timestamp: '2026-03-01T00:00:01Z', end_timestamp: '2026-03-01T00:00:02Z' },
+      }),
       event('batch.updated', 5, { batch_id: uuid('b', 2) }),
       event('no.such.event', 6, {}),
       event('jobs.added', 6, {
@@ -644,7 +656,8 @@ describe('recoverBatches', () => {
       newBatch(2, { jobs: [newJob(2)] }),
       newBatch(3, { jobs: [newJob(3), newJob(4)], open: true }),
     ]);
-    await writeApi(db).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING' });
+    const start_timestamp = '2026-03-01T00:00:00.000000Z';
+    await writeApi(db).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING', start_timestamp });
     const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
       { ...canceling, canceling: true, counted_in_project: rowLimits },
