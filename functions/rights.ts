@@ -81,6 +81,9 @@ export const limitChecks = {
   Counters: ['BatchGetItem', 'UpdateItem'],
 } as const;
 
+/** For functions that show what is used of limits. */
+export const limitReads = { Columns: ['GetItem', 'Query'], Usage: ['Query'], Counters: ['BatchGetItem'] } as const;
+
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
  * first.

@@ -25,7 +25,7 @@ import type { Page } from '../../values/page.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
+import { type Decision, optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { namesOf } from '../projects/names.ts';
@@ -81,11 +81,16 @@ export async function effectiveLimits(
   const own = await readSubjects(db, named);
   return subjects.flatMap((subject) => {
     const isUser = subject === user;
-    const set = { ...(isUser && policy.limits), ...own.get(subject)?.limits };
-    const limits = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
+    const limits = heldBy(policy, subject, own.get(subject)?.limits);
     const isCounted = !isUser && (limitsRows(limits) || placeOf(policy.counting, subject) >= 0);
     return Object.keys(limits).length === 0 && !isCounted ? [] : [{ subject, limits, ...(isCounted && { isCounted }) }];
   });
+}
+
+/** A user has the default limits, member by member, where none of its own replaces or lifts them. */
+function heldBy({ limits }: Policy, subject: string, own: Limits | undefined): EffectiveLimits['limits'] {
+  const set = { ...(userOfSubject(subject) !== undefined && limits), ...own };
+  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
 }
 
 function limitsRows(limits: Limits | undefined): boolean {
@@ -132,7 +137,7 @@ async function withNames(db: NamedLimitsDb, page: readonly SubjectLimits[]): Pro
   });
 }
 
-interface LimitsChange {
+export interface LimitsChange {
   readonly operator: string;
   readonly operatorName?: string | undefined;
   readonly subject: string;
@@ -147,37 +152,44 @@ interface LimitsChange {
  * LimitExceeded beyond 10,000 subjects.
  */
 export function changeLimits(db: Db<'Limits' | 'Audit'>, change: LimitsChange): Promise<SubjectLimits | undefined> {
+  return optimisticTransaction(db, () => planLimits(db, change));
+}
+
+/** What changeLimits writes, and the limits that then hold for a user or a project. */
+export async function planLimits(
+  db: Db<'Limits' | 'Audit'>,
+  change: LimitsChange,
+): Promise<Decision<SubjectLimits | undefined> & { readonly held: EffectiveLimits['limits'] }> {
   const { subject, limits } = change;
-  return optimisticTransaction(db, async () => {
-    const [policy, stored] = await Promise.all([
-      readPolicy(db),
-      readSubjects(db, subject === defaultSubject ? [] : [subject]),
-    ]);
-    const former = subject === defaultSubject ? defaultOf(policy) : stored.get(subject);
-    const before = former?.limits;
-    if (limits === undefined) requireLimits(before);
-    if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former };
-    const updated_at = fromMilliseconds(db.clock.now());
-    const userId = userOfSubject(subject);
-    const projectId = projectOfSubject(subject);
-    const act: NewAct = {
-      at: updated_at,
-      operator: change.operator,
-      operator_name: change.operatorName,
-      action: limits === undefined ? 'limits.delete' : 'limits.put',
-      target: {
-        subject,
-        ...(userId !== undefined && { user_id: userId }),
-        ...(projectId !== undefined && { project_id: projectId }),
-      },
-      reason: null,
-      before: before ?? null,
-      after: limits ?? null,
-    };
-    const written = { ...change, before, updated_at };
-    const TransactItems = [...limitWrites(db, policy, written), auditWrite(db, act)];
-    return { transaction: { TransactItems }, result: limits && { subject, limits, updated_at } };
-  });
+  const [policy, stored] = await Promise.all([
+    readPolicy(db),
+    readSubjects(db, subject === defaultSubject ? [] : [subject]),
+  ]);
+  const former = subject === defaultSubject ? defaultOf(policy) : stored.get(subject);
+  const before = former?.limits;
+  const held = heldBy(policy, subject, limits);
+  if (limits === undefined) requireLimits(before);
+  if (former !== undefined && isDeepStrictEqual(former.limits, limits)) return { result: former, held };
+  const updated_at = fromMilliseconds(db.clock.now());
+  const userId = userOfSubject(subject);
+  const projectId = projectOfSubject(subject);
+  const act: NewAct = {
+    at: updated_at,
+    operator: change.operator,
+    operator_name: change.operatorName,
+    action: limits === undefined ? 'limits.delete' : 'limits.put',
+    target: {
+      subject,
+      ...(userId !== undefined && { user_id: userId }),
+      ...(projectId !== undefined && { project_id: projectId }),
+    },
+    reason: null,
+    before: before ?? null,
+    after: limits ?? null,
+  };
+  const written = { ...change, before, updated_at };
+  const TransactItems = [...limitWrites(db, policy, written), auditWrite(db, act)];
+  return { transaction: { TransactItems }, result: limits && { subject, limits, updated_at }, held };
 }
 
 /** All changes write the policy, so its revision is their only condition. */

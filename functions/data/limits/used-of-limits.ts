@@ -9,7 +9,7 @@ import type { Db } from '../dynamodb/db.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { countRows } from '../lists/count-rows.ts';
 import type { Condition } from '../lists/query.ts';
-import { effectiveLimits } from './limits-of-subjects.ts';
+import { type EffectiveLimits, effectiveLimits } from './limits-of-subjects.ts';
 import { usageOfItem, usagePrefix } from './usage-sums.ts';
 
 /** The key of a subject's counter in the table Counters. */
@@ -117,13 +117,19 @@ export async function ownLimits(
   db: Db<'Limits' | 'Columns' | 'Usage' | 'Counters'>,
   userId: string,
 ): Promise<OwnLimits> {
-  const [subject, now] = [userSubject(userId), db.clock.now()];
+  const found = effectiveLimits(db, userId).then(([own]) => own?.limits ?? {});
+  return limitsWithUse(db, userSubject(userId), found);
+}
+
+/** What a user or a project has used of these limits, and what is left. */
+export async function limitsWithUse(
+  db: Db<'Columns' | 'Usage' | 'Counters'>,
+  subject: string,
+  found: EffectiveLimits['limits'] | Promise<EffectiveLimits['limits']>,
+): Promise<OwnLimits> {
+  const now = db.clock.now();
   const counter = readLimitCounters(db, [subject]).then((counters) => counters.get(subject)!);
-  const [[found], amounts] = await Promise.all([
-    effectiveLimits(db, userId),
-    usedOfLimits(db, { subject, names: countedLimits, counter, now }),
-  ]);
-  const held = found?.limits ?? {};
+  const [held, amounts] = await Promise.all([found, usedOfLimits(db, { subject, names: countedLimits, counter, now })]);
   // Calls are counted only where they are limited.
   const isCounted = (name: CountedLimit) => limits[name].kind !== 'minute' || held[name] !== undefined;
   const used = countedLimits.map((name) => [name, isCounted(name) ? amounts.get(name)! : null] as const);

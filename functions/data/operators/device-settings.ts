@@ -63,8 +63,11 @@ export async function setDevice(
   return rules;
 }
 
-/** The number grows even if the rules were lost: leases hold the number of the rules before. */
-function changedRules(before: DeviceRules, settings: DeviceSettingsRequest, now: number): DeviceRules {
+/**
+ * The rules once the settings are set. The number grows even if the rules were lost: leases hold
+ * the number of the rules before.
+ */
+export function changedRules(before: DeviceRules, settings: DeviceSettingsRequest, now: number): DeviceRules {
   const { mode = before.mode, reason = settings.mode === undefined ? before.reason : null } = settings;
   const { max_job_seconds, idle_seconds, max_batch_seconds } = { ...before, ...settings };
   const windows = (settings.windows ?? before.windows).filter(({ ends_at }) => ends_at > fromMilliseconds(now));

@@ -14,14 +14,14 @@ import type { Db } from '../dynamodb/db.ts';
 import { sendTransaction } from '../dynamodb/optimistic-transaction.ts';
 import { getRow } from '../dynamodb/reads.ts';
 import { auditedAct, targetOf } from '../lifecycle/audited-act.ts';
-import { commitTask } from '../lifecycle/commit-tasks.ts';
+import { commitTask, type Task } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { setPriorityChange } from '../lifecycle/set-priority.ts';
 import { auditWrite } from '../rows/acts.ts';
 import { type BatchOfUser, batchOf } from '../rows/batches.ts';
 
-type ActDb = Db<LifecycleTable | 'Audit'>;
+export type ActDb = Db<LifecycleTable | 'Audit'>;
 
 interface ActOnBatch extends BatchOfUser {
   readonly operator: string;
@@ -57,17 +57,21 @@ export async function cancelBatchOfUser(
  * Gives the waiting batch of a user another priority and returns it: see setPriorityChange. 2 to 3
  * read units; 14 write units, for a row up to 1 KB in a queue.
  */
-export async function setBatchPriority(
+export async function setBatchPriority(db: ActDb, act: NewPriority): Promise<Batch> {
+  const { userId, batchId } = act;
+  const { batches } = await commitTask(db, { userId }, priorityTask(db, act));
+  return batchOf(batches.get(batchId) as BatchRow);
+}
+
+export interface NewPriority extends ActOnBatch {
+  readonly priority: QueuePriority;
+}
+
+/** What setBatchPriority commits. */
+export function priorityTask(
   db: ActDb,
-  {
-    priority,
-    operator,
-    operatorName: operator_name,
-    userId,
-    batchId,
-    reason,
-  }: ActOnBatch & { readonly priority: QueuePriority },
-): Promise<Batch> {
+  { priority, operator, operatorName: operator_name, userId, batchId, reason }: NewPriority,
+): Task {
   const text = `An operator set the priority to ${priority}: ${reason}`;
   const now = fromMilliseconds(db.clock.now());
   const act = auditedAct(db, {
@@ -82,8 +86,7 @@ export async function setBatchPriority(
     const batch = requireFound(await getRow(db, { table: 'Batches', key, schema: BatchRow }), 'batch');
     return [setPriorityChange({ batch, priority, now, act })];
   };
-  const { batches } = await commitTask(db, { userId }, { changes });
-  return batchOf(batches.get(batchId) as BatchRow);
+  return { changes };
 }
 
 /**

@@ -5,7 +5,6 @@
 
 import { deviceModes } from '../../device-modes.ts';
 import { DeviceRules } from '../../schemas/device-rules.ts';
-import type { NoEstimateReason } from '../../schemas/estimate.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 
@@ -60,7 +59,7 @@ export function whyClosed(deviceType: string, { mode, reason }: DeviceRules): st
 }
 
 /** Why starts on the device are not estimated, windows aside; undefined where they are. */
-export function whyNoStart({ mode }: DeviceRules): NoEstimateReason | undefined {
+export function whyNoStart({ mode }: DeviceRules): 'paused' | 'closed' | undefined {
   const { accepts, claims } = deviceModes[mode];
   if (claims) return undefined;
   return accepts ? 'paused' : 'closed';

@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { Batch } from '../../schemas/batch.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
 import { BatchOfUserPath, PriorityRequest } from '../../schemas/operator-act.ts';
+import { Preview, PreviewQuery } from '../../schemas/preview.ts';
 
 export const operation = {
   tag: 'For operators',
@@ -11,7 +13,8 @@ back. Its \`device_status\` says "An operator set the priority to HIGH: REASON".
 call is refused. Setting the present priority again changes nothing. The audit trail gets one row.`,
   operator: true,
   path: BatchOfUserPath,
+  query: PreviewQuery,
   body: jsonBody(PriorityRequest),
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: () => z.union([Batch, Preview]) },
   errors: ['not_found', 'batch_ended', 'batch_not_waiting'],
 } satisfies Operation;

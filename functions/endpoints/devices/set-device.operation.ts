@@ -1,6 +1,8 @@
+import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { DevicePath, DeviceSettingsRequest, OperatedDevice } from '../../schemas/device.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
+import { Preview, PreviewQuery } from '../../schemas/preview.ts';
 
 export const operation = {
   tag: 'For operators',
@@ -12,6 +14,7 @@ running job goes on and may be reported; then its batch returns to its place in 
 workers may still get work. You can set a device before it announces itself; it is listed once it has.`,
   operator: true,
   path: DevicePath,
+  query: PreviewQuery,
   body: jsonBody(DeviceSettingsRequest),
-  success: { status: 200, data: () => OperatedDevice },
+  success: { status: 200, data: () => z.union([OperatedDevice, Preview]) },
 } satisfies Operation;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { SubjectPath } from '../../schemas/limits.ts';
+import { Preview, PreviewQuery } from '../../schemas/preview.ts';
 
 export const operation = {
   tag: 'For operators',
@@ -8,6 +9,7 @@ export const operation = {
   description: 'Removes the limits of a user, of a project or the default. A user without limits has the default ones.',
   operator: true,
   path: SubjectPath,
-  success: { status: 200, data: () => z.null() },
+  query: PreviewQuery,
+  success: { status: 200, data: () => z.nullable(Preview) },
   errors: ['not_found'],
 } satisfies Operation;

@@ -1,6 +1,8 @@
+import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
 import { Limits, SubjectLimits, SubjectPath } from '../../schemas/limits.ts';
+import { Preview, PreviewQuery } from '../../schemas/preview.ts';
 
 export const operation = {
   tag: 'For operators',
@@ -10,7 +12,8 @@ that begins after the answer; existing batches stay. A user’s own limits repla
 default limit. A project’s limits hold as well.`,
   operator: true,
   path: SubjectPath,
+  query: PreviewQuery,
   body: jsonBody(Limits),
-  success: { status: 200, data: () => SubjectLimits },
+  success: { status: 200, data: () => z.union([SubjectLimits, Preview]) },
   errors: ['limit_exceeded'],
 } satisfies Operation;
