@@ -200,6 +200,7 @@ describe('the functions', () => {
     const inBackground = ['applyEvents', 'applyWaitingEvents', 'recoverBatches', 'measureQueues'];
     const leasing = ['claimBatch', 'reportJob', 'nextJob', 'releaseLease'];
     const counting = [...creating, ...ending, ...inBackground, ...leasing, 'getOwnLimits'];
+    const limiting = ['putLimits', 'deleteLimits'];
     const statuses = ['getBatchStatus', 'getJobStatus'];
     const ofDevices = ['announceDevice', 'setDevice', 'removeDevice'];
     const watching = ['getDevice', 'getMetrics'];
@@ -207,27 +208,23 @@ describe('the functions', () => {
       ...{ Batches: 'any', Jobs: 'any', Columns: 'any', Sequences: 'any', Quizzes: 'any', WebhookAttempts: 'any' },
       DeviceQueue: [
         ...[...creating, ...ending, ...inBackground, ...leasing, ...statuses, ...ofDevices],
-          ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices', 'reportCalibration'],
-          ...watching,
-      ],
-      Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
-      Usage: [...counting, 'setTags', 'eraseBatch', 'listUsage'],
-      Counters: [
-        ...counting,
-        'eraseBatch',
-        'getFullResults',
-        'testWebhook',
-        'deliverWebhooks',
-        'listMinutes',
+        ...['extendLease', 'uploadResults', 'setBatchPriority', 'listQueue', 'listDevices', 'reportCalibration'],
         ...watching,
+      ],
+      Limits: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', ...limiting],
+      Usage: [...counting, ...limiting, 'setTags', 'eraseBatch', 'listUsage'],
+      Counters: [
+        ...[...counting, ...limiting, ...watching],
+        ...['eraseBatch', 'getFullResults', 'testWebhook', 'deliverWebhooks', 'listMinutes'],
       ],
       Contributors: [
         ...[...creating, ...reading, ...endingForAll, ...ownersOnly, 'applyEvents', 'applyWaitingEvents'],
-        ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit', 'getDevice'],
+        ...['listProjects', 'listQueue', 'listUsage', 'listLimits', 'getLimits', 'listAudit'],
+        ...['setDevice', 'setBatchPriority', 'getDevice'],
       ],
       Audit: [
         ...[...endingForAll, 'cancelBatchOfUser', 'getBatchOfUser', 'setBatchPriority'],
-        ...['setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
+        ...['setDevice', 'listAudit', ...limiting],
       ],
       Devices: [...ofDevices, 'claimBatch', 'rotateWebhookKey'],
       Calibrations: ['reportCalibration'],

@@ -384,7 +384,11 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const { id } = await worker.create(user);
     await makeOld(user);
     const path = { user_id: user, batch_id: id };
-    yield { userId: 'operator', scope: 'operator', path, body: { queue_priority: 'HIGH', reason: 'why' } };
+    const request = { userId: 'operator', scope: 'operator', path, body: { queue_priority: 'HIGH', reason: 'why' } };
+    // Others are overtaken, which the preview names.
+    await worker.create(`${user}, overtaken`);
+    yield { ...request, query: 'preview=true', body: { queue_priority: 'FREE', reason: 'why' } };
+    yield request;
   },
   async *removeDevice() {
     await announceDevice(db, 'REMOVED', { status: 'UP' });
@@ -394,7 +398,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* await requestsOf('setDevice');
     const { lease } = await leased('setDevice', {});
     const path = { device_type: lease.deviceType };
-    yield { userId: 'operator', scope: 'operator', path, body: { mode: 'PAUSED', reason: 'recorded' } };
+    const request = { userId: 'operator', scope: 'operator', path, body: { mode: 'PAUSED', reason: 'recorded' } };
+    await worker.create(lease.userId, { device_type: lease.deviceType });
+    yield { ...request, query: 'preview=true' };
+    yield request;
   },
   async *getDevice() {
     const { lease } = await leased('getDevice', {});
@@ -411,8 +418,14 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *getLimits() {
     yield await limitedSubject('getLimits');
   },
+  async *putLimits() {
+    yield* await requestsOf('putLimits');
+    yield { ...(await limitedSubject('putLimits')), query: 'preview=true', body: {} };
+  },
   async *deleteLimits() {
-    yield await limitedSubject('deleteLimits');
+    const request = await limitedSubject('deleteLimits');
+    yield { ...request, query: 'preview=true' };
+    yield request;
   },
   async *claimBatch() {
     isIndexBehind = true;

@@ -128,11 +128,15 @@ function playBoth(queue: PlayedQueue, sides: readonly Side[]): readonly (readonl
     atMost: rules.max_job_seconds,
     ends: queue.batches.map((): number[] => []),
   }));
+  const isSame = courses.every(({ atMost }) => atMost === courses[0]?.atMost);
   for (let play = 0; play < countPlays(queue.batches.length); play++) {
     const numbers: number[] = [];
+    const draw = (atMost: number | undefined) => drawPlay(queue, { random: repeated(random, numbers), atMost });
+    const common = isSame ? draw(courses[0]?.atMost) : undefined;
     for (const { course, atMost, ends } of courses) {
-      const drawn = drawPlay(queue, { random: repeated(random, numbers), atMost });
-      for (const [batch, end] of playQueue(queue, course, drawn).entries()) ends[batch]!.push(end);
+      playQueue(queue, course, common ?? draw(atMost)).forEach((end, batch) => {
+        ends[batch]!.push(end);
+      });
     }
   }
   return courses.map(({ ends }) => ends);

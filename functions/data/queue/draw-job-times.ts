@@ -36,8 +36,9 @@ export function jobTimes({ seconds, perShot, spread }: Sample, random: Random): 
     if (jobs_left < 2) return pick();
     // Jobs of one batch are alike, by an unknown part.
     const picks = Math.min(8, jobs_left);
-    const mean = Array.from({ length: picks }, pick).reduce((sum, each) => sum + each, 0) / picks;
-    return (mean + pick()) / 2;
+    let sum = 0;
+    for (let picked = 0; picked < picks; picked++) sum += pick();
+    return (sum / picks + pick()) / 2;
   };
 }
 

@@ -82,7 +82,8 @@ export function drawPlay(
 ): Drawn {
   const draw = jobTimes(sample, random);
   const asks = () => (isPaused ? random() * maxPauseSeconds : random() * random() * maxIdleSeconds);
-  const each = batches.map((item) => draw(item, { atMost }));
+  const bounds = { atMost };
+  const each = batches.map((item) => draw(item, bounds));
   const free = Array.from({ length: workers }, (_, worker) =>
     worker < held ? restOfJob(at, batches[worker] as FrontItem, draw, random) : asks(),
   );
@@ -163,7 +164,8 @@ export function playQueue(
     workers: free.map((time, at) => ({ time, has: at < held ? at : undefined, late: late[at] as number })),
   };
   for (;;) {
-    const worker = play.workers.reduce((first, other) => (other.time < first.time ? other : first));
+    let worker = play.workers[0] as Worker;
+    for (const other of play.workers) if (other.time < worker.time) worker = other;
     if (worker.time === Number.POSITIVE_INFINITY) return play.ends;
     goOn(play, worker);
   }
