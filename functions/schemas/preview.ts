@@ -1,4 +1,4 @@
-/** What an operator's act would change, for those who look before they act (`preview`). */
+/** What an operator's act would change, in answer to `preview`. */
 
 import * as z from 'zod/mini';
 import { OwnLimits } from './limits.ts';

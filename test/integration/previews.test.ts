@@ -8,7 +8,7 @@ import type { Preview } from '../../functions/schemas/preview.ts';
 import { QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
-import { deep } from '../support/depth.ts';
+import { cases, deep } from '../support/depth.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { seed } from '../support/seed.ts';
 import { type TwinWorld, twinWorld, type WorldPlan, type WorldSettings } from '../support/twin-worlds.ts';
@@ -144,7 +144,7 @@ async function judgeAct(of: number, kind: string): Promise<Judged[]> {
 }
 
 const from = deep ? seed : 1;
-const count = deep ? 200 : 12;
+const count = cases(10, 200);
 
 describe(`acts on a simulated clock (seeds from ${from})`, () => {
   it('move the batches that were named, by as much as was said', { timeout: 1_200_000 }, async () => {

@@ -87,7 +87,7 @@ export async function effectiveLimits(
   });
 }
 
-/** A user has the default limits, member by member, where none of its own replaces or lifts them. */
+/** A user has the default limits, where none of its own replaces or lifts them. */
 function heldBy({ limits }: Policy, subject: string, own: Limits | undefined): EffectiveLimits['limits'] {
   const set = { ...(userOfSubject(subject) !== undefined && limits), ...own };
   return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));

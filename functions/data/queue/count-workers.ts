@@ -14,8 +14,8 @@ const presentMilliseconds = 60_000;
 /**
  * The number of workers: workers with a lease, and idle workers that were heard of in the last
  * minute. Idle workers do not count if a batch is left that they would have taken by now. In a
- * pause nobody is noted: before its end, the workers count that were seen when it began, at least
- * one. A pause by the mode began when the rules were last changed.
+ * pause no worker is noted: before its end, the workers count that were seen when it began, at
+ * least one. A pause by the mode began when the rules were last changed.
  */
 export function countWorkers({ at, rules, times, batches }: QueueFront, held: readonly FrontItem[]): number {
   let since = at - presentMilliseconds;

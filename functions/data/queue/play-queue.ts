@@ -55,7 +55,7 @@ const maxPauseSeconds = 60;
 export interface PlayedQueue {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** First those that workers have, each with its worker. */
+  /** First the batches that workers have, each with its worker. */
   readonly batches: readonly FrontItem[];
   readonly held: number;
   /** At least as many as have a batch. */
