@@ -22,7 +22,7 @@ const held = (place: number, more: Partial<FrontItem> = {}): FrontItem =>
 /** Jobs of about 100 s. */
 const jobs = Array.from({ length: 50 }, (_, each) => ({ seconds: 96 + (each % 9), shots: 100 }));
 const front = (batches: readonly FrontItem[], more: Partial<QueueFront> = {}): QueueFront => ({
-  ...{ at, batches, isAnnounced: true, settings: {}, rules: openRules, average_queue_time: null },
+  ...{ at, batches, isAnnounced: true, settings: {}, rules: openRules, calibrations: [], average_queue_time: null },
   ...{ batchesPerMinute: 0, tag: 0, times: { jobs, seen: new Map<number, number>() } },
   ...more,
 });
