@@ -1,4 +1,4 @@
-/** What acts were said to change, beside what then happened. */
+/** What previews of acts name, beside what the acts then do. */
 
 import { describe, expect, it } from 'vitest';
 import { setBatchPriority } from '../../functions/data/operators/operator-acts.ts';
@@ -111,7 +111,7 @@ function randomPlan(of: number): WorldPlan & { readonly pick: Pick } {
   return { workers: pick([1, 1, 2, 3]), batches, history, reports: 1 + Math.floor(random() * 4), seed: of, pick };
 }
 
-/** Of a batch: what was said, and when it ended without the act and with it, in milliseconds. */
+/** Of a batch: its preview, and when it ended without the act and with it, in milliseconds. */
 interface Judged {
   readonly kind: string;
   readonly seed: number;
@@ -161,7 +161,7 @@ describe(`acts on a simulated clock (seeds from ${from})`, () => {
   });
 });
 
-/** Idle workers ask every 3 s: an end is known to so many seconds. */
+/** Idle workers ask every 3 s: an end is known to 4 s. */
 const noise = 4;
 
 function judge(judged: readonly Judged[]) {

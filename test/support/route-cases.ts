@@ -308,6 +308,10 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   setDevice: {
     ways: () => ({
       'a device': { scope: 'operator', path: { device_type: 'SET' }, body: { windows: [], max_job_seconds: 100_000 } },
+      'what a pause would change': {
+        ...{ scope: 'operator', path: { device_type: 'FRESNEL' }, query: 'preview=true' },
+        body: { mode: 'PAUSED', reason: 'any' },
+      },
     }),
     foreign: () => ({}),
     readsNoUser: true,
@@ -316,8 +320,9 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(
           fc.constantFrom('SET', 'RETIRED'),
           anyBody({ mode: 'PAUSED', reason: 'any', windows: [{ starts_at: '2026-11-21', ends_at: 5, reason: 'x' }] }),
+          anyPreview,
         )
-        .map(([device_type, { body }]) => ({ scope: 'operator', path: { device_type }, body })),
+        .map(([device_type, { body }, query]) => ({ scope: 'operator', path: { device_type }, ...query, body })),
   },
   listQueue: {
     ways: () => ({ 'a queue': { scope: 'operator', path: { device_type: 'FRESNEL' } } }),
@@ -545,13 +550,20 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: () => hostileText.map((subject) => ({ query: { subject, user_id: subject } })),
   },
   putLimits: {
-    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_unfinished_batches: 5 } } }),
+    ways: () => ({
+      'limits that are set': { ...ofSubject('user:limited'), body: { max_unfinished_batches: 5 } },
+      'limits before they are set': {
+        ...ofSubject('user:limited'),
+        query: 'preview=true',
+        body: { shots_per_month: 5 },
+      },
+    }),
     foreign: () => ({}),
     readsNoUser: true,
     anything: () =>
       fc
-        .tuple(anySubject, anyBody({ max_unfinished_jobs: 1, device_types: ['A'], highest_priority: null }))
-        .map(([request, { body }]) => ({ ...request, body })),
+        .tuple(anySubject, anyBody({ max_unfinished_jobs: 1, device_types: ['A'], highest_priority: null }), anyPreview)
+        .map(([request, { body }, query]) => ({ ...request, ...query, body })),
   },
   getLimits: {
     // They may have been removed.
@@ -571,9 +583,11 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     ways: () => ({}),
     foreign: () => ({}),
     readsNoUser: true,
-    anything: () => anySubject,
+    anything: () => fc.tuple(anySubject, anyPreview).map(([request, query]) => ({ ...request, ...query })),
   },
 };
+
+const anyPreview = fc.constantFrom({}, { query: 'preview=true' }, { query: 'preview=TRUE' }, { query: 'preview=2' });
 
 function ofSubject(subject: string): UserRequest {
   return { scope: 'operator', path: { subject } };

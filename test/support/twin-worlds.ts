@@ -27,7 +27,7 @@ export interface WorldPlan {
   readonly batches: readonly WorldBatch[];
   /** What the device has reported before. */
   readonly history: readonly number[];
-  /** After so many reports, an operator acts. */
+  /** After how many reports an operator acts. */
   readonly reports: number;
   readonly seed: number;
 }
@@ -117,7 +117,7 @@ export async function twinWorld(client: DynamoDBDocumentClient, tables: TableNam
     ...{ stack, device, clock, ids, ends },
     userOf: (id: string) => `${user} ${plan.batches[ids.indexOf(id)]!.user}`,
     held: () => workers.flatMap(({ has }) => has?.id ?? []),
-    /** Goes on until so many jobs were reported. */
+    /** Goes on until the number of reports of its plan. */
     async warmUp() {
       while (reports < plan.reports && ends.size < ids.length) await step();
       clock.now += Math.floor(random() * 3_000);
