@@ -8,6 +8,7 @@ import { readReport, reportRows } from '../acceptance/report.ts';
 import { steps } from '../acceptance/steps.ts';
 import { openCallTable, tokenTable } from './costs.ts';
 import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
+import { notebookOf } from './notebook.ts';
 import {
   bundleTable,
   callTable,
@@ -37,7 +38,7 @@ const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/reference/perf
 
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
 export const documents: readonly GeneratedDocument[] = [
-  page('README.md', { overview, costs: () => costLines(figures) }),
+  page('README.md', { 'first program': firstProgram, overview, costs: () => costLines(figures) }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
   page('docs/reference/architecture.md', {
     overview,
@@ -67,6 +68,7 @@ export const documents: readonly GeneratedDocument[] = [
     bundles: () => bundleTable(figures.bundles ?? []),
   }),
   { file: 'docs/guides/runbook.md', render: renderRunbook },
+  { file: 'docs/tutorial.ipynb', render: () => notebookOf(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) },
   { file: 'docs/reference/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
 ];
 
@@ -89,6 +91,12 @@ function page(file: string, sections: Readonly<Record<string, () => string | Pro
       return text;
     },
   };
+}
+
+/** What a first program does once it is connected. */
+function firstProgram(): string {
+  const program = readFileSync(join(root, 'docs/first.py'), 'utf8');
+  return `\`\`\`python\n${program.slice(program.indexOf('device = ')).trimEnd()}\n\`\`\``;
 }
 
 function acceptanceTable(): string {
