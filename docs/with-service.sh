@@ -8,7 +8,14 @@ set -euo pipefail
 set -m
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
-trap 'jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+cleanup() {
+  # Bash would report each job that it ends.
+  exec 2>/dev/null
+  jobs -p | sed s/^/-/ | xargs -r kill -- || true
+  wait || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
 export STACK_JSON=$work/.local/stack.json
 
 (cd "$work" && PORT=0 exec "$root/node_modules/.bin/node" "$root/infra/local/start.ts" --batches 0) >"$work/service.log" 2>&1 &

@@ -257,21 +257,38 @@ def without_numbers(text):
     return re.sub(r"[\d\s]+", " ", text)
 
 
+def documented_program(page):
+    """The first Python program of a page."""
+    return re.search(r"```python\n(.*?)```", (repository / page).read_text(), re.DOTALL)[1]
+
+
 class TestDocuments:
-    def test_the_first_batch(self, stack, writer, tmp_path):
-        # Its user is the first one, whose data other suites compare.
+    @pytest.fixture(autouse=True)
+    def described(self, stack, writer, tmp_path):
+        """A description whose first user is not the one whose data other suites compare."""
         (tmp_path / ".local").mkdir()
         (tmp_path / ".local/stack.json").write_text(json.dumps({**vars(stack), "users": [writer]}))
+
+    def test_the_first_batch(self, tmp_path):
         program = [sys.executable, "-W", "ignore", repository / "docs/first.py"]
         done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
         counter = literal_eval(done.stdout.strip().removeprefix("Counter(").removesuffix(")"))
         assert sum(counter.values()) == 100
         assert counter["01"] + counter["10"] > 80
 
-    def test_the_tutorial(self, stack, writer, tmp_path, monkeypatch, capsys):
+    def test_a_pipeline(self, tmp_path):
+        (tmp_path / "test_pair.py").write_text(documented_program("docs/ci.md"))
+        environment = {**os.environ, "STACK_JSON": str(tmp_path / ".local/stack.json")}
+        subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=tmp_path, env=environment, check=True)
+
+    def test_one_program_for_two_clouds(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("STACK_JSON", str(tmp_path / ".local/stack.json"))
+        names = {}
+        exec(documented_program("docs/from-pasqal.md"), names)
+        assert "FRESNEL" in names["connect"](str(uuid4())).fetch_available_devices()
+
+    def test_the_tutorial(self, tmp_path, monkeypatch, capsys):
         """Each cell of the notebook prints what the page shows, but for the numbers; and the physics is right."""
-        (tmp_path / ".local").mkdir()
-        (tmp_path / ".local/stack.json").write_text(json.dumps({**vars(stack), "users": [writer]}))
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("MPLBACKEND", "Agg")
         names = {}
