@@ -341,13 +341,14 @@ class TestDocuments:
             assert (job.status, sum(job.result.values())) == ("DONE", 100)
 
     def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
-        """It survives its own `run`, reports faults, and gives its batch back at its end."""
+        """It builds the sequence, survives its own `run`, reports faults, and gives its batch back at its end."""
         program = (repository / "docs/guides/worker.py").read_text()
-        line = '    return {"counter": {"000": job["runs"] or 100}}\n'
+        line = '    return {"counter": {"0" * len(qubits): runs}}\n'
         assert line in program
         failing = """    if job["runs"] == 7: raise JobFault("Seven is too many.")
     if job["runs"] == 8: raise RuntimeError("The machine is at fault.")
     if job["runs"] == 9: Path("begun").touch() or time.sleep(60)
+    if job["runs"] == 10: raise JobFault('"' * 20_000)
 """
         (tmp_path / "worker.py").write_text(program.replace(line, failing + line))
         device_type = f"LAB_{uuid4().hex[:8]}"
@@ -360,17 +361,23 @@ class TestDocuments:
             "DEVICE_TYPE": device_type,
             "DEVICE_SPECS": str(tmp_path / "specs.json"),
         }
-        worker = subprocess.Popen(
-            [sys.executable, tmp_path / "worker.py"], env={**os.environ, **environment}, cwd=tmp_path
-        )
+
+        def start(log, **changed):
+            command = [sys.executable, tmp_path / "worker.py"]
+            return subprocess.Popen(
+                command, env={**os.environ, **environment, **changed}, cwd=tmp_path, stdout=log, stderr=log
+            )
+
+        log = tmp_path / "log"
+        worker = start(log.open("w"))
         headers = {"Authorization": f"Bearer {writer['token']}"}
 
-        def create(*runs):
+        def create(*runs, make=plain, **variables):
             body = {
                 "project_id": str(uuid4()),
                 "device_type": device_type,
-                "sequence_builder": plain(MockDevice).to_abstract_repr(),
-                "jobs": [{"runs": each} for each in runs],
+                "sequence_builder": make(MockDevice).to_abstract_repr(),
+                "jobs": [{"runs": each, **variables} for each in runs],
             }
             return requests.post(f"{stack.baseUrl}/api/v1/batches", json=body, headers=headers).json()["data"]["id"]
 
@@ -383,16 +390,35 @@ class TestDocuments:
             first, second, third = cloud.get_batch(batch).ordered_jobs
             assert [sum(job.result.values()) for job in (first, third)] == [5, 6]
             assert (second.status, second.errors) == ("ERROR", ["Seven is too many."])
+            values = {"omega": 2.0, "duration": 400, "detunings": [0.0, 1.0]}
+            batches = (
+                create(10),
+                create(5, make=parametrized, variables=values),
+                create(5, make=mappable, variables={"qubits": {"q1": 25, "q0": 22}}),
+            )
+            wait_until(lambda: all(cloud.get_batch(each).status == "DONE" for each in batches))
+            long, built, placed = [cloud.get_batch(each).ordered_jobs[0] for each in batches]
+            assert (long.status, long.errors) == ("ERROR", ['"' * 2_000])
+            assert [built.result, placed.result] == [{"000": 5}, {"00": 5}]
             batch = create(9)
             # Before the answer to its claim has come it has no lease that it could give back.
             wait_until((tmp_path / "begun").exists)
             assert cloud.get_batch(batch).status == "RUNNING"
             worker.terminate()
             assert worker.wait(timeout=600) == 0
+            lines = log.read_text()
+            assert f" {device_type} waits for work, as " in lines
+            assert f" {device_type} begins job {third.id} of batch " in lines
+            assert f" {device_type} reported job {third.id}: DONE after " in lines
+            gave_back, ends = lines.splitlines()[-2:]
+            assert gave_back.endswith(f" {device_type} gave back batch {batch}")
+            assert ends.endswith(f" {device_type} ends: SIGTERM")
             token = {"Authorization": f"Bearer {stack.device['token']}"}
             claims = f"{stack.baseUrl}/api/v1/devices/{device_type}/claim"
             answer = requests.post(claims, json={"worker": "the next"}, headers=token).json()["data"]
             assert answer["batch"]["id"] == batch
+            assert start(log.open("w"), DEVICE_CLIENT_SECRET="wrong").wait(timeout=600) == 1
+            assert log.read_text().startswith(f"{device_type} is refused: 401 ")
         finally:
             worker.kill()
             worker.wait()
