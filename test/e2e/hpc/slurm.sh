@@ -70,7 +70,7 @@ MpiDefault=none
 SelectType=select/linear
 ReturnToService=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc)
-PartitionName=main Nodes=ALL Default=YES MaxTime=30
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE
 END
 echo "$plugin" >"$state/plugstack.conf"
 mkdir "$state/controller" "$state/node"

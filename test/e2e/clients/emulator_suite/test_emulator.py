@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from ast import literal_eval
@@ -339,6 +340,15 @@ class TestDocuments:
         for batch in batches:
             [job] = cloud.get_batch(batch).ordered_jobs
             assert (job.status, sum(job.result.values())) == ("DONE", 100)
+
+    @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed.")
+    def test_the_unit_of_the_worker(self, tmp_path):
+        unit = (repository / "docs/guides/worker.service").read_text()
+        file = tmp_path / "lab-1.service"
+        file.write_text(unit.replace("/opt/worker/venv/bin/python", sys.executable))
+        # It exits with 0 where it ignores a line that is wrong.
+        done = subprocess.run(["systemd-analyze", "verify", file], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
     def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
         """It builds the sequence, survives its own `run`, reports faults, and gives its batch back at its end."""
