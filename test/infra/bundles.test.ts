@@ -63,7 +63,7 @@ describe('the bundles', () => {
       Object.fromEntries(
         names.map((name) => {
           const files = filesOf(name).map((file) => (file.startsWith('./') ? file.slice(2) : `node_modules/${file}`));
-          const page = name === 'getConsole' ? ['inter.woff2', 'page.css', 'page.js'] : [];
+          const page = name === 'getConsole' ? ['inter.woff2', 'page.css', 'page.css.br', 'page.js', 'page.js.br'] : [];
           return [name, ['handler', ...[...files, ...page, 'index.mjs', 'index.mjs.map'].sort()]];
         }),
       ),
