@@ -1,8 +1,8 @@
 import { formatNumber } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
+import { ticksOf } from '../ui/ticks.ts';
 import type { ChannelBounds } from './channel-bounds.ts';
 import { rangeOf } from './qubit-places.ts';
-import { ticksOf } from './ticks.ts';
 import { lineOf, type Track } from './timeline.ts';
 import { valueAt } from './value-at.ts';
 

@@ -1,10 +1,10 @@
 import { Glyph } from '../drawing/glyph.tsx';
 import type { Shape } from '../drawing/glyph-shape.ts';
-import { ticksOf } from '../drawing/ticks.ts';
 import { type Count, deviationOf, fractionOf, totalOf } from '../parts/counter.ts';
 import { cutMiddle } from '../ui/cut-text.ts';
 import { formatCount, formatShare } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
+import { ticksOf } from '../ui/ticks.ts';
 
 const { histogram: words } = texts;
 

@@ -1,11 +1,11 @@
+import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
 import { cutMiddle } from '../ui/cut-text.ts';
+import { type AxisTitle, type Guide, PlotFrame, percent } from '../ui/plot-frame.tsx';
+import { PlotReach } from '../ui/plot-reach.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
-import { type Axis, axisOf, placeOn } from './axis.ts';
 import type { Curve, Gap, Point } from './curves.ts';
 import type { Estimate } from './measures.ts';
-import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
-import { PlotReach } from './plot-reach.tsx';
 
 const { sweep: words } = texts;
 

@@ -1,11 +1,11 @@
+import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
 import { cutEnd } from '../ui/cut-text.ts';
+import { type AxisTitle, type Guide, PlotFrame, percent } from '../ui/plot-frame.tsx';
+import { PlotReach } from '../ui/plot-reach.tsx';
 import { statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
-import { type Axis, axisOf, placeOn } from './axis.ts';
 import { formatEstimate } from './curve-plot.tsx';
 import { type Field, type PlottedJob, placesOf, sidesOf } from './curves.ts';
-import { type AxisTitle, type Guide, PlotFrame, percent } from './plot-frame.tsx';
-import { PlotReach } from './plot-reach.tsx';
 
 const { sweep: words } = texts;
 

@@ -3,6 +3,7 @@ import { lengthOf } from '../parts/counter.ts';
 import { go, linkTo } from '../ui/address.ts';
 import { fileName } from '../ui/file-name.ts';
 import { formatNumber } from '../ui/format.ts';
+import type { AxisTitle } from '../ui/plot-frame.tsx';
 import { saveFigure } from '../ui/save-figure.ts';
 import { texts } from '../ui/texts.ts';
 import { captionOf, constantsOf } from './caption.ts';
@@ -14,7 +15,6 @@ import { FigureTable } from './figure-table.tsx';
 import { MapPlot } from './map-plot.tsx';
 import type { Peaks } from './measures.ts';
 import { Dot, OutcomeLegend } from './outcome-legend.tsx';
-import type { AxisTitle } from './plot-frame.tsx';
 import { unitOf } from './program.ts';
 import { symbolOf, type Variable } from './variables.ts';
 

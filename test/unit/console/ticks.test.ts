@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ticksOf } from '../../../functions/console/drawing/ticks.ts';
+import { ticksOf } from '../../../functions/console/ui/ticks.ts';
 
 describe('ticks of an axis', () => {
   it.each([

@@ -27,11 +27,10 @@ interface Props {
   readonly guide: Guide | undefined;
   /** The guide is a line over the whole height. */
   readonly hasLine?: boolean;
+  /** In pixels. */
+  readonly height?: number;
   readonly children: ComponentChildren;
 }
-
-/** In pixels. */
-const height = 376;
 
 /** A share of the width or height. */
 export function percent(share: number): string {
@@ -42,7 +41,8 @@ export function percent(share: number): string {
  * Axes, and a guide with its values. Places are in percent and letters in pixels, so that nothing
  * is scaled: the drawing has no `viewBox`.
  */
-export function PlotFrame({ x, xTitle, y, yTitle, description, guide, hasLine = true, children }: Props) {
+export function PlotFrame(props: Props) {
+  const { x, xTitle, y, yTitle, description, guide, hasLine = true, height = 376, children } = props;
   const widest = Math.max(...x.ticks.map(({ label }) => label.length));
   const isTight = x.ticks.length * (widest + 2) > 36;
   return (

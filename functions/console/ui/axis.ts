@@ -1,6 +1,6 @@
 /** Round numbers along an axis. */
 
-import { roundStep } from '../drawing/ticks.ts';
+import { roundStep } from './ticks.ts';
 
 export interface Axis {
   readonly least: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { axisOf, placeOn } from '../../../../functions/console/sweep/axis.ts';
+import { axisOf, placeOn } from '../../../functions/console/ui/axis.ts';
 
 const labels = (...values: number[]) => axisOf(values).ticks.map(({ label }) => label);
 
