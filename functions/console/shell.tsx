@@ -33,7 +33,6 @@ interface ViewRules {
   readonly title?: string;
   /** Of its link in the rail. A view without one has none. */
   readonly icon?: IconName;
-  readonly operators?: true;
   /** The view whose link is marked while this one is shown. */
   readonly within?: string;
 }
@@ -49,8 +48,16 @@ const views: Readonly<Record<string, ViewRules>> = {
   projects: { View: ProjectsView, title: texts.views.projects, icon: 'projects' },
   devices: { View: DevicesView, title: texts.views.devices, icon: 'devices' },
   usage: { View: UsageView, title: texts.views.usage, icon: 'usage' },
-  operate: { View: OperateView, title: texts.views.operate, icon: 'operate', operators: true },
+  operate: { View: OperateView, title: texts.views.operate },
 };
+
+/** The parts of the operators' view in the rail, by the second part of the address. */
+const operatorWays = {
+  devices: 'operate',
+  limits: 'limits',
+  usage: 'usage',
+  audit: 'audit',
+} as const satisfies Record<string, IconName>;
 
 /** Seconds between two looks at the devices. */
 const lookSeconds = 60;
@@ -74,6 +81,8 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
     document.title = title === undefined ? texts.title : `${title} · ${texts.title}`;
     // A reader of the screen hears the new view.
     content.current?.focus({ preventScroll: true });
+    // On a phone the ways are one row that scrolls.
+    document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [name]);
   return (
     <KnownDevices.Provider value={devices.answer?.data}>
@@ -82,7 +91,7 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
           {texts.common.skip}
         </button>
         <header class="rail">
-          <a class="brand" href={linkTo(['batches'])} aria-label={texts.title}>
+          <a class="brand" href={linkTo([])} aria-label={texts.title}>
             <Mark />
             <span>{texts.brand}</span>
           </a>
@@ -91,7 +100,7 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
             {texts.views.newBatch} <kbd>C</kbd>
           </a>
           <Ways current={name} within={within} isOperator={session.isOperator} />
-          <Machines />
+          <Machines isOperator={session.isOperator} />
           <div class="foot">
             <Avatar name={session.name} />
             <div>
@@ -120,9 +129,7 @@ interface WaysProps {
 }
 
 function Ways({ current, within, isOperator }: WaysProps) {
-  const links = Object.entries(views).filter(
-    ([, { icon, operators }]) => icon !== undefined && (operators !== true || isOperator),
-  );
+  const links = Object.entries(views).filter(([, { icon }]) => icon !== undefined);
   return (
     <nav aria-label={texts.common.menu}>
       <ul>
@@ -141,14 +148,38 @@ function Ways({ current, within, isOperator }: WaysProps) {
           </a>
         </li>
       </ul>
+      {isOperator && <OperatorWays isCurrent={current === 'operate'} />}
     </nav>
+  );
+}
+
+function OperatorWays({ isCurrent }: { readonly isCurrent: boolean }) {
+  const [, part = 'devices'] = useAddress().path;
+  const shown = part in operatorWays ? part : 'devices';
+  return (
+    <>
+      <h2>{texts.views.operate}</h2>
+      <ul>
+        {Object.entries(operatorWays).map(([name, icon]) => (
+          <li key={name}>
+            <a
+              href={linkTo(name === 'devices' ? ['operate'] : ['operate', name])}
+              aria-current={isCurrent && name === shown ? (part === name ? 'page' : 'true') : undefined}
+            >
+              <Icon name={icon} />
+              {texts.operate.parts[name as keyof typeof operatorWays]}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
 const maxMachines = 8;
 
 /** Whether the machines are open, and how long their queues are: on every page. */
-function Machines() {
+function Machines({ isOperator }: { readonly isOperator: boolean }) {
   const devices = (useContext(KnownDevices) ?? []).filter(({ mode }) => deviceModes[mode].listed);
   if (devices.length === 0) return null;
   return (
@@ -159,7 +190,7 @@ function Machines() {
           const status = needsReason(mode) ? mode : availability;
           return (
             <li key={device_type}>
-              <a href={linkTo(['devices', device_type])}>
+              <a href={linkTo(isOperator ? ['operate', 'device', device_type] : ['devices', device_type])}>
                 <StatusSign status={status} />
                 <bdi>{device_type}</bdi>
                 <span class="count">
@@ -171,7 +202,9 @@ function Machines() {
         })}
         {devices.length > maxMachines && (
           <li>
-            <a href={linkTo(['devices'])}>{texts.rail.more(formatCount(devices.length - maxMachines))}</a>
+            <a href={linkTo([isOperator ? 'operate' : 'devices'])}>
+              {texts.rail.more(formatCount(devices.length - maxMachines))}
+            </a>
           </li>
         )}
       </ul>

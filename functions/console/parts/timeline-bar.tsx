@@ -1,8 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
 import { Time } from '../ui/basics.tsx';
 import { dateOf, formatClock, formatDayAndClock, formatSeconds } from '../ui/format.ts';
 import { kindOf, statusWord } from '../ui/status-looks.ts';
 import { texts } from '../ui/texts.ts';
+import { useNow } from '../ui/use-now.ts';
 import { type Span, spansOf } from './timeline-spans.ts';
 
 const { timeline: words } = texts;
@@ -83,15 +83,4 @@ function Moment({ time, now }: { readonly time: string; readonly now: number }) 
       <Time time={time} format={isToday ? formatClock : formatDayAndClock} />
     </span>
   );
-}
-
-/** The clock, each second while it counts. */
-function useNow(isTicking: boolean): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isTicking) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isTicking]);
-  return now;
 }

@@ -69,12 +69,15 @@ export function Question({
   title,
   action,
   isDangerous = false,
+  isIdle = false,
   close,
   children,
 }: {
   readonly title: string;
   readonly action: Action<[]>;
   readonly isDangerous?: boolean;
+  /** There is nothing to do yet. */
+  readonly isIdle?: boolean;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
@@ -86,7 +89,7 @@ export function Question({
           <Failure failure={action.failure} />
         </div>
         <div class="actions">
-          <button type="submit" class={isDangerous ? 'danger' : 'main'} disabled={action.isRunning}>
+          <button type="submit" class={isDangerous ? 'danger' : 'main'} disabled={action.isRunning || isIdle}>
             {title}
           </button>
           <button type="button" onClick={close}>

@@ -79,6 +79,23 @@ export function formatMoment(time: string, now = new Date()): string {
   return dayOfYear.format(date);
 }
 
+/** `14:20`. */
+export function formatTimeOfDay(time: Date): string {
+  return clock.format(time);
+}
+
+const weekdayAndDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
+
+/** From one time to another: `Tue 24 Nov, 08:00 – 09:00`; on another day that is named, too. */
+export function formatSpan(start: string, end: string): string {
+  const [from, to] = [dateOf(start), dateOf(end)];
+  const dayOf = (date: Date) => weekdayAndDay.format(date).replace(',', '');
+  const first = `${dayOf(from)}, ${clock.format(from)}`;
+  return from.toDateString() === to.toDateString()
+    ? `${first} – ${clock.format(to)}`
+    : `${first} – ${dayOf(to)}, ${clock.format(to)}`;
+}
+
 /** The time of day, with seconds. */
 export function formatClock(time: string): string {
   return clockWithSeconds.format(dateOf(time));
@@ -97,4 +114,9 @@ export function formatNumber(value: number, digits = 6): string {
 /** A share from 0 to 1: `12.3 %`. */
 export function formatShare(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
+}
+
+/** A share from 0 to 1, of what is not known to the thousandth: `67 %`. */
+export function formatPercent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }

@@ -18,6 +18,8 @@ const paths = {
   devices: 'M3 3h.01M8 3h.01M13 3h.01M3 8h.01M8 8h.01M13 8h.01M3 13h.01M8 13h.01M13 13h.01M3 3l10 10M13 3L3 13',
   usage: 'M2.5 13.5h11M4.5 13v-4M8 13V3M11.5 13V6.5',
   operate: 'M2.5 4.5h6M12 4.5h1.5M2.5 11.5H4M7.5 11.5h6M10 2.8v3.4M5.8 9.8v3.4',
+  limits: 'M2.5 12a5.7 5.7 0 1 1 11 0M8 10.5l2.5-3.5',
+  audit: 'M4 2.5h8v11H4zM6.5 5.5h3M6.5 8h3M6.5 10.5h3',
   code: 'M5.5 4L2 8l3.5 4M10.5 4L14 8l-3.5 4',
 } as const;
 

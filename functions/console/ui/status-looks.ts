@@ -26,7 +26,7 @@ const known = {
   PAUSED: ['pending', 'pause'],
   ACTIVE: ['done', 'check'],
   OPEN: ['done', 'check'],
-  DRAINING: ['pending', 'pause'],
+  DRAINING: ['pending', 'ring'],
   CLOSED: ['failed', 'cross'],
   INACTIVE: ['canceled', 'ring'],
   RETIRED: ['canceled', 'ring'],

@@ -3,7 +3,7 @@ import { Wide } from './basics.tsx';
 
 /**
  * A name, what a row has there, and how it looks: a class, such as `number` for figures at the
- * right and `text` for several lines. A list that can be sorted by it has a name of its own for it.
+ * right, `text` for several lines, and `at-menu` for what needs no name to see. A list that can be sorted by it has a name of its own for it.
  */
 export type Column<Row> = readonly [
   name: string,
@@ -50,7 +50,7 @@ export function Table<Row>({ label, kind, isOld, columns, rows, keyOf, total, so
             {columns.map(([name, , look, sortedBy]) =>
               sorting === undefined || sortedBy === undefined ? (
                 <th key={name} scope="col" class={look}>
-                  {name}
+                  {look?.includes('at-menu') ? <span class="unseen">{name}</span> : name}
                 </th>
               ) : (
                 <Sortable key={name} label={name} look={look} name={sortedBy} sorting={sorting} />

@@ -1,6 +1,7 @@
 import { deviceModes, needsReason } from '../../device-modes.ts';
 import type { Device } from '../../schemas/device.ts';
 import { useCall } from '../client/use-call.ts';
+import { DayFigures, useDay } from '../parts/day-figures.tsx';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { download, Empty, Facts, Pre, Shown, Time } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
@@ -34,6 +35,7 @@ export function DevicesView() {
         <Shown loaded={list}>
           {([device]) => (device === undefined ? <Empty>{words.unknown}</Empty> : <DeviceState device={device} />)}
         </Shown>
+        <Day deviceType={deviceType} />
         <Specification deviceType={deviceType} />
       </>
     );
@@ -70,13 +72,19 @@ export function DevicesView() {
   );
 }
 
+/** Its last 24 hours; nothing for a device that the service does not know. */
+function Day({ deviceType }: { readonly deviceType: string }) {
+  const day = useDay(deviceType);
+  return day.failure?.status === 404 ? null : <DayFigures day={day} />;
+}
+
 /** The query that lists one device, whatever its mode. */
-export function oneDevice(deviceType: string) {
+function oneDevice(deviceType: string) {
   return { device_type: deviceType, availability: ['ACTIVE', 'INACTIVE', 'RETIRED'] };
 }
 
 /** Whether a device works, why not, and how long its queue is. */
-export function DeviceState({ device }: { readonly device: Omit<Device, 'idle_seconds'> }) {
+function DeviceState({ device }: { readonly device: Omit<Device, 'idle_seconds'> }) {
   const { availability, mode, status, status_message, available_at, windows, queue_length, average_queue_time } =
     device;
   return (

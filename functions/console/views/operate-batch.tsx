@@ -2,11 +2,14 @@ import type { BatchDetails } from '../../schemas/batch.ts';
 import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
 import { jobColumns } from '../sweep/job-columns.tsx';
+import { linkTo } from '../ui/address.ts';
 import { Id, Shown } from '../ui/basics.tsx';
+import { Crumbs } from '../ui/crumbs.tsx';
 import { Status } from '../ui/status.tsx';
 import { Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchFacts } from './batch-facts.tsx';
+import { titleOf } from './batch-head.tsx';
 
 const { batch: words, operate } = texts;
 
@@ -18,12 +21,24 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
     <Shown loaded={found}>
       {(batch) => (
         <>
-          <h2>
-            {words.title} <Id id={batch.id} /> <Status status={batch.status} />
-          </h2>
-          <p class="aside">{operate.batch.recorded}</p>
+          <Crumbs
+            links={[
+              [operate.parts.devices, linkTo(['operate'])],
+              [batch.device_type, linkTo(['operate', 'device', batch.device_type])],
+            ]}
+          >
+            {titleOf(batch)}
+          </Crumbs>
+          <div class="head">
+            <h1>
+              <bdi>{titleOf(batch)}</bdi>
+            </h1>
+            <Status status={batch.status} pill />
+            <Id id={batch.id} />
+            <span class="aside push">{operate.batch.recorded}</span>
+          </div>
           <BatchFacts batch={batch} />
-          <h3>{texts.jobs.title}</h3>
+          <h2>{texts.jobs.title}</h2>
           {batch.jobs === undefined ? (
             <p>{operate.batch.manyJobs}</p>
           ) : (
@@ -35,7 +50,7 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
               keyOf={({ id }) => id}
             />
           )}
-          <h3>{words.sequence}</h3>
+          <h2>{words.sequence}</h2>
           {batch.sequence_builder === null ? (
             <p>{batch.erased_at === null ? words.noSequence : words.erased}</p>
           ) : (

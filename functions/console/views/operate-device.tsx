@@ -1,248 +1,310 @@
-import { useRef, useState } from 'preact/hooks';
-import { deviceModeNames, needsReason } from '../../device-modes.ts';
-import type { Device, OperatedDevice } from '../../schemas/device.ts';
-import type { DeviceMode, MaintenanceWindow } from '../../schemas/device-rules.ts';
-import type { Api } from '../client/public-api.ts';
-import { type Action, useAction, useCall } from '../client/use-call.ts';
-import { linkTo } from '../ui/address.ts';
-import { Empty, Facts, Failure, Shown } from '../ui/basics.tsx';
-import { Field } from '../ui/field.tsx';
-import { Options, onSubmit } from '../ui/form.tsx';
-import { formatSeconds, fromField, toField } from '../ui/format.ts';
+import { useState } from 'preact/hooks';
+import { deviceModeNames, deviceModes, needsReason } from '../../device-modes.ts';
+import type { Act } from '../../schemas/audit.ts';
+import type { DeviceMode } from '../../schemas/device-rules.ts';
+import type { QueuedBatch } from '../../schemas/queued-batch.ts';
+import type { WatchedDevice } from '../../schemas/watched-device.ts';
+import { type Loaded, useCall } from '../client/use-call.ts';
+import { DayFigures, useDay } from '../parts/day-figures.tsx';
+import { measuredOf } from '../parts/device-day.ts';
+import { linkTo, useAddress } from '../ui/address.ts';
+import { Empty, Failure, Time } from '../ui/basics.tsx';
+import { Crumbs } from '../ui/crumbs.tsx';
+import { formatAgo, formatCount, formatPercent, formatSeconds, formatSpan } from '../ui/format.ts';
+import { Popover } from '../ui/popover.tsx';
+import { RowMenu } from '../ui/row-menu.tsx';
+import { Status, StatusSign } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
-import { DeviceState, oneDevice } from './devices-view.tsx';
+import {
+  BoundsQuestion,
+  bounds,
+  CancelQuestion,
+  ModeQuestion,
+  PriorityQuestion,
+  RemoveWindowQuestion,
+  WindowQuestion,
+} from './operate-acts.tsx';
+import { type QueueAct, QueuePart, queuePageSize } from './operate-queue.tsx';
+import { WorkersPart } from './operate-workers.tsx';
 
 const { settings: words } = texts.operate;
 
-/** What devices were last set to, in this tab. */
-const lastSet = new Map<string, { readonly device: OperatedDevice; readonly at: number }>();
-/** The list of devices may be 10 s old: it must not bring back windows of before. */
-const listMilliseconds = 15_000;
+/** Seconds between two looks at the device and its queue. */
+const lookSeconds = 5;
 
-function recentlySet(deviceType: string): OperatedDevice | undefined {
-  const last = lastSet.get(deviceType);
-  return last !== undefined && Date.now() - last.at < listMilliseconds ? last.device : undefined;
-}
+/** What is asked in a dialog. */
+type Asked =
+  | { readonly act: 'mode'; readonly mode: DeviceMode }
+  | { readonly act: 'window'; readonly at: number | undefined }
+  | { readonly act: 'removeWindow'; readonly at: number }
+  | { readonly act: 'bounds' }
+  | { readonly act: QueueAct; readonly batch: QueuedBatch };
 
-/** Sets a device: its mode, its windows and its bounds of time. */
+/** One device: what it does, its workers, its day, its queue, and what operators set. */
 export function DevicePart({ deviceType }: { readonly deviceType: string }) {
-  const list = useCall<Device[]>('/api/v1/devices', { query: oneDevice(deviceType) });
-  const [answered, setAnswered] = useState(() => recentlySet(deviceType));
-  const keep = (device: OperatedDevice) => {
-    lastSet.set(deviceType, { device, at: Date.now() });
-    setAnswered(device);
+  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}`;
+  const offset = Number(useAddress().query.get('offset') ?? 0);
+  const [asked, setAsked] = useState<Asked>();
+  const device = useCall<WatchedDevice>(path, { again: () => lookSeconds });
+  const list = useCall<QueuedBatch[]>(`${path}/queue`, {
+    query: { limit: queuePageSize, offset },
+    keepsAnswer: true,
+    again: () => lookSeconds,
+  });
+  const day = useDay(deviceType);
+  const changes = useCall<Act[]>('/api/v1/audit', {
+    query: { action: 'device.set', device_type: deviceType, limit: 20 },
+  });
+  const isUnknown = device.failure?.status === 404;
+  const found = isUnknown ? undefined : device.answer?.data;
+  const queue = list.answer?.data ?? [];
+  const done = () => {
+    for (const each of [device, list, changes]) each.reload();
   };
-  const props = { deviceType, answered: keep };
   return (
     <>
-      <div class="title">
-        <h2>
-          <bdi>{deviceType}</bdi>
-        </h2>
-        <a href={linkTo(['operate', 'queue', deviceType])}>{words.queue}</a>
+      <Crumbs links={[[texts.operate.parts.devices, linkTo(['operate'])]]}>{deviceType}</Crumbs>
+      <Head {...{ deviceType, device: found, queue: list }} ask={(mode) => setAsked({ act: 'mode', mode })} />
+      {isUnknown ? <Empty>{words.unknown}</Empty> : <Failure failure={device.failure} retry={device.reload} />}
+      {found !== undefined && <State device={found} changes={changes.answer?.data} />}
+      {found !== undefined && <Tiles device={found} queue={list} day={day} />}
+      <div class="split">
+        <div class="stack">
+          <DayFigures day={day} />
+        </div>
+        <aside class="stack" aria-label={words.title(deviceType)}>
+          {found !== undefined && <WorkersPart workers={found.workers} queue={queue} />}
+          <Windows windows={found?.windows ?? []} ask={setAsked} />
+          <Bounds device={found} ask={() => setAsked({ act: 'bounds' })} />
+        </aside>
       </div>
-      <Shown loaded={list}>
-        {([listed]) => {
-          const device = answered ?? listed;
-          return (
-            <>
-              {device === undefined ? (
-                <Empty>{words.unknown}</Empty>
-              ) : (
-                <div class="card">
-                  <DeviceState device={device} />
-                </div>
-              )}
-              <ModeForm {...props} mode={device?.mode ?? 'OPEN'} />
-              <WindowsForm {...props} windows={device?.windows ?? []} />
-              <BoundsForm {...props} set={answered} />
-            </>
-          );
-        }}
-      </Shown>
+      <QueuePart
+        deviceType={deviceType}
+        list={list}
+        atWork={found?.batches_at_work}
+        ask={(act, batch) => setAsked({ act, batch })}
+      />
+      {asked !== undefined && (
+        <Dialogs asked={asked} {...{ deviceType, device: found, queue, done }} close={() => setAsked(undefined)} />
+      )}
     </>
   );
 }
 
-interface FormProps {
+interface DialogsProps {
+  readonly asked: Asked;
   readonly deviceType: string;
-  readonly answered: (device: OperatedDevice) => void;
+  readonly device: WatchedDevice | undefined;
+  readonly queue: readonly QueuedBatch[];
+  readonly close: () => void;
+  readonly done: () => void;
 }
 
-function useSetting({ deviceType, answered }: FormProps): Action<[object]> {
-  return useAction(async (api: Api, body: object) => {
-    const path = `/api/v1/devices/${encodeURIComponent(deviceType)}`;
-    answered((await api.call<OperatedDevice>(path, { method: 'PATCH', body })).data);
-  });
+function Dialogs({ asked, device, ...props }: DialogsProps) {
+  const windows = device?.windows ?? [];
+  switch (asked.act) {
+    case 'mode':
+      return <ModeQuestion {...props} mode={asked.mode} />;
+    case 'window':
+      return <WindowQuestion {...props} windows={windows} at={asked.at} />;
+    case 'removeWindow':
+      return <RemoveWindowQuestion {...props} windows={windows} at={asked.at} />;
+    case 'bounds':
+      return <BoundsQuestion {...props} set={device ?? noBounds} />;
+    case 'priority':
+      return <PriorityQuestion {...props} batch={asked.batch} />;
+    case 'cancel':
+      return <CancelQuestion {...props} batch={asked.batch} />;
+  }
 }
 
-function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: DeviceMode }) {
-  const [mode, setMode] = useState(current);
-  const [reason, setReason] = useState('');
-  const save = useSetting(props);
-  const faults = save.failure?.faults ?? [];
-  const submit = () => {
-    save.run({ mode, ...(reason !== '' && { reason }) });
-  };
+const noBounds = { max_job_seconds: null, idle_seconds: null, max_batch_seconds: null };
+
+interface HeadProps {
+  readonly deviceType: string;
+  readonly device: WatchedDevice | undefined;
+  readonly queue: Loaded<QueuedBatch[]>;
+  readonly ask: (mode: DeviceMode) => void;
+}
+
+/** The name, the mode, and the modes that it may get: those that refuse batches further away. */
+function Head({ deviceType, device, queue, ask }: HeadProps) {
+  const others = deviceModeNames.filter((mode) => mode !== device?.mode);
+  const near = others.filter((mode) => deviceModes[mode].accepts);
+  const far = others.filter((mode) => !deviceModes[mode].accepts);
+  const waiting = Math.max(0, (queue.answer?.pagination?.total ?? 0) - (device?.batches_at_work ?? 0));
   return (
-    <form class="card" onSubmit={onSubmit(submit)}>
-      <h3>{words.mode}</h3>
-      <div class="form">
-        <Field label={words.mode} hint={words.modes[mode]} place={['body', 'mode']} faults={faults}>
-          <select
-            value={mode}
-            onChange={(event) => setMode(deviceModeNames[event.currentTarget.selectedIndex] ?? mode)}
-          >
-            <Options of={deviceModeNames} />
-          </select>
-        </Field>
-        <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults}>
-          <input
-            maxLength={512}
-            required={needsReason(mode)}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </Field>
-        <Save action={save} />
-      </div>
-    </form>
-  );
-}
-
-/** A window as the form holds it. */
-interface WindowDraft extends MaintenanceWindow {
-  readonly id: number;
-}
-
-function WindowsForm({ windows: current, ...props }: FormProps & { readonly windows: readonly MaintenanceWindow[] }) {
-  const [windows, setWindows] = useState<readonly WindowDraft[]>(() =>
-    current.map(({ starts_at, ends_at, reason }, id) => ({
-      id,
-      starts_at: toField(starts_at),
-      ends_at: toField(ends_at),
-      reason,
-    })),
-  );
-  const save = useSetting(props);
-  const faults = save.failure?.faults ?? [];
-  const submit = () => {
-    save.run({
-      windows: windows.map(({ starts_at, ends_at, reason }) => ({
-        starts_at: fromField(starts_at),
-        ends_at: fromField(ends_at),
-        reason,
-      })),
-    });
-  };
-  const adding = useRef<HTMLButtonElement>(null);
-  const remove = (at: number) => {
-    setWindows(windows.toSpliced(at, 1));
-    // The button that had the focus goes.
-    adding.current?.focus();
-  };
-  const add = () => {
-    const id = Math.max(0, ...windows.map((each) => each.id)) + 1;
-    setWindows([...windows, { id, starts_at: '', ends_at: '', reason: '' }]);
-  };
-  return (
-    <form class="card" onSubmit={onSubmit(submit)}>
-      <h3>{words.windows}</h3>
-      <p class="aside">{words.windowsHint}</p>
-      {windows.map((window, at) => (
-        <fieldset key={window.id}>
-          <legend>
-            {words.window} {at + 1}
-          </legend>
-          <div class="form">
-            {(['starts_at', 'ends_at', 'reason'] as const).map((name) => (
-              <Field key={name} label={words.windowFields[name]} place={['body', 'windows', at, name]} faults={faults}>
-                <input
-                  required
-                  type={(name === 'reason' ? 'text' : 'datetime-local') as 'text'}
-                  maxLength={512}
-                  value={window[name]}
-                  onInput={(event) => setWindows(windows.with(at, { ...window, [name]: event.currentTarget.value }))}
-                />
-              </Field>
-            ))}
-            <button type="button" class="low" onClick={() => remove(at)}>
-              {words.removeWindow} {at + 1}
-            </button>
-          </div>
-        </fieldset>
-      ))}
-      <div class="form">
-        <div class="actions">
-          <button type="button" ref={adding} onClick={add}>
-            {words.addWindow}
+    <div class="head">
+      <h1>
+        <bdi>{deviceType}</bdi>
+      </h1>
+      {device !== undefined && <Status status={device.mode} pill />}
+      {device !== undefined && <span class="aside">{atWorkText(device, waiting)}</span>}
+      <div class="bar push">
+        {near.map((mode) => (
+          <button key={mode} type="button" onClick={() => ask(mode)}>
+            <StatusSign status={mode} />
+            {words.acts[mode]}
           </button>
-        </div>
-        <Save action={save} />
-      </div>
-    </form>
-  );
-}
-
-const bounds = ['max_job_seconds', 'idle_seconds', 'max_batch_seconds'] as const;
-
-/** No call reads the bounds: they are shown once a change was answered. */
-function BoundsForm({ set, ...props }: FormProps & { readonly set: OperatedDevice | undefined }) {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const save = useSetting(props);
-  const faults = save.failure?.faults ?? [];
-  const given = bounds.filter((name) => (values[name] ?? '') !== '');
-  const submit = () => {
-    save.run(Object.fromEntries(given.map((name) => [name, boundOf(values[name] ?? '')])));
-  };
-  return (
-    <form class="card" onSubmit={onSubmit(submit)}>
-      <h3>{words.bounds}</h3>
-      <p class="aside">{words.boundsHint}</p>
-      {set !== undefined && (
-        <Facts
-          facts={bounds.map((name) => {
-            const seconds = set[name];
-            return [words.boundFields[name], seconds === null ? words.noBound : formatSeconds(seconds)] as const;
-          })}
-        />
-      )}
-      <div class="form">
-        {bounds.map((name) => (
-          <Field key={name} label={words.boundFields[name]} place={['body', name]} faults={faults}>
-            <input
-              placeholder={words.asItIs}
-              value={values[name] ?? ''}
-              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-            />
-          </Field>
         ))}
-        <Save action={save} isIdle={given.length === 0} />
+        <Popover menu button={words.more}>
+          <div class="stack">
+            {far.map((mode) => (
+              <button key={mode} type="button" class="quiet" onClick={() => ask(mode)}>
+                {words.modeTitles(words.acts[mode], deviceType)}
+              </button>
+            ))}
+          </div>
+        </Popover>
       </div>
-    </form>
+    </div>
   );
 }
 
-/** A number, or none. Any other text is sent as it is, for the service to refuse in its words. */
-function boundOf(text: string): number | string | null {
-  if (text.trim().toLowerCase() === texts.limits.noneWord) return null;
-  const number = Number(text);
-  return Number.isNaN(number) ? text : number;
+/** `2 batches at work, 8 wait`; while it takes no further ones, what is left. */
+function atWorkText({ mode, batches_at_work: count }: WatchedDevice, waiting: number): string {
+  const { claims, goesOn } = deviceModes[mode];
+  if (claims) return words.atWork(count, waiting);
+  if (count === 0) return words.empty(waiting);
+  return goesOn ? words.thenEmpty(count, waiting) : words.atWork(count, waiting);
 }
 
-function Save({ action, isIdle = false }: { readonly action: Action<[object]>; readonly isIdle?: boolean }) {
+/** Why it does not work as usual, since when, and who said so. */
+function State({ device, changes }: { readonly device: WatchedDevice; readonly changes: readonly Act[] | undefined }) {
+  const { mode, status, status_message, available_at } = device;
+  const change = changes?.find(({ before, after }) => after?.mode === mode && before?.mode !== mode);
+  if (!needsReason(mode) && status === 'UP' && status_message === null) return null;
   return (
-    <>
-      {action.failure !== undefined && (
-        <div class="full">
-          <Failure failure={action.failure} />
-        </div>
+    <div class="notice">
+      {status_message !== null && (
+        <p>
+          <strong>
+            <bdi>{status_message}</bdi>
+          </strong>
+        </p>
       )}
-      <div class="actions">
-        <button type="submit" class="main" disabled={action.isRunning || isIdle}>
-          {words.save}
+      <p class="aside">
+        {needsReason(mode) && `${words.modes[mode]} `}
+        {needsReason(mode) && change !== undefined && (
+          <>
+            {words.since} <Time time={change.at} /> {texts.batch.by}{' '}
+            <bdi>{change.operator_name ?? change.operator}</bdi>.{' '}
+          </>
+        )}
+        {available_at !== null && (
+          <>
+            {texts.devices.availableAt}: <Time time={available_at} />.{' '}
+          </>
+        )}
+        {status !== 'UP' && (
+          <>
+            {texts.devices.reports} <bdi>{status}</bdi>.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+interface TilesProps {
+  readonly device: WatchedDevice;
+  readonly queue: Loaded<QueuedBatch[]>;
+  readonly day: ReturnType<typeof useDay>;
+}
+
+/** Three figures that answer at a glance. */
+function Tiles({ device, queue, day }: TilesProps) {
+  const { tiles } = words;
+  const total = queue.answer?.pagination?.total;
+  const measured = day.answer && measuredOf(day.answer.data.minutes, day.answer.data.step);
+  const facts = [
+    total === undefined ? undefined : [tiles.queue, texts.devices.batches(formatCount(total)), ''],
+    device.average_queue_time === null
+      ? undefined
+      : [tiles.wait, formatSeconds(device.average_queue_time), tiles.waitOf],
+    measured && [
+      tiles.busy,
+      formatPercent(measured.busyShare),
+      tiles.busyFor(formatSeconds(measured.busySeconds), formatSeconds(measured.seconds)),
+    ],
+    measured && [tiles.started, formatCount(measured.started), tiles.longest(formatCount(measured.longest))],
+  ].filter((each) => each !== undefined);
+  return (
+    <dl class="tiles">
+      {facts.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          {more !== '' && <dd class="aside">{more}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Windows({
+  windows,
+  ask,
+}: {
+  readonly windows: WatchedDevice['windows'];
+  readonly ask: (asked: Asked) => void;
+}) {
+  return (
+    <section class="card">
+      <div class="bar">
+        <h2>{words.windows}</h2>
+        <button type="button" class="tiny push" onClick={() => ask({ act: 'window', at: undefined })}>
+          {words.addWindow}
         </button>
       </div>
-    </>
+      {windows.length === 0 && <p class="aside">{words.noWindows}</p>}
+      <ul class="lines">
+        {windows.map(({ starts_at, ends_at, reason }, at) => (
+          <li key={starts_at}>
+            <svg class="sign" viewBox="0 0 12 12" aria-hidden="true">
+              <path d="M4 2.5v7M8 2.5v7" />
+            </svg>
+            <div>
+              <span class="strong">{formatSpan(starts_at, ends_at)}</span>
+              <span class="aside">
+                <bdi>{reason}</bdi> · {formatAgo(starts_at)}
+              </span>
+            </div>
+            <RowMenu
+              label={words.windowMenu(formatSpan(starts_at, ends_at))}
+              items={[
+                { text: words.changeWindow, run: () => ask({ act: 'window', at }) },
+                { text: words.removeWindow, isDanger: true, run: () => ask({ act: 'removeWindow', at }) },
+              ]}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Bounds of time, as they are set. */
+function Bounds({ device, ask }: { readonly device: WatchedDevice | undefined; readonly ask: () => void }) {
+  return (
+    <section class="card">
+      <div class="bar">
+        <h2>{words.bounds}</h2>
+        <button type="button" class="tiny push" onClick={ask}>
+          {words.setBounds}
+        </button>
+      </div>
+      <dl class="sides">
+        {bounds.map((name) => {
+          const seconds = device?.[name] ?? null;
+          return (
+            <div key={name}>
+              <dt>{words.boundFields[name]}</dt>
+              <dd>{seconds === null ? words.noBound : formatSeconds(seconds)}</dd>
+            </div>
+          );
+        })}
+      </dl>
+    </section>
   );
 }

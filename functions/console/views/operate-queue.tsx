@@ -1,137 +1,142 @@
-import { useState } from 'preact/hooks';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
-import type { Api } from '../client/public-api.ts';
-import { useAction, useCall } from '../client/use-call.ts';
-import { linkTo, useAddress } from '../ui/address.ts';
-import { Empty, Id, type Named, Person, Shown, Time } from '../ui/basics.tsx';
-import { Field } from '../ui/field.tsx';
-import { Options, Question } from '../ui/form.tsx';
-import { formatCount } from '../ui/format.ts';
+import type { Loaded } from '../client/use-call.ts';
+import { nameOf } from '../parts/batch-name.ts';
+import { linkTo } from '../ui/address.ts';
+import { Person, Shown, Time } from '../ui/basics.tsx';
+import { dateOf, formatCount, formatSeconds } from '../ui/format.ts';
 import { JobsCell } from '../ui/jobs-cell.tsx';
 import { Pager } from '../ui/pager.tsx';
+import { RowMenu } from '../ui/row-menu.tsx';
 import { Status } from '../ui/status.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { queue: words } = texts.operate;
 
-const pageSize = 50;
+export const queuePageSize = 50;
 
-type Act = 'cancel' | 'priority';
+/** What can be done with a batch of the queue. */
+export type QueueAct = 'cancel' | 'priority';
 
-interface Asked {
-  readonly act: Act;
-  readonly batch: QueuedBatch;
+interface Props {
+  readonly deviceType: string;
+  readonly list: Loaded<QueuedBatch[]>;
+  /** How many workers have; undefined until it is known. */
+  readonly atWork: number | undefined;
+  readonly ask: (act: QueueAct, batch: QueuedBatch) => void;
 }
 
 /** What waits for a device and what its workers have, in the order in which it is claimed. */
-export function QueuePart({ deviceType }: { readonly deviceType: string }) {
-  const offset = Number(useAddress().query.get('offset') ?? 0);
-  const [asked, setAsked] = useState<Asked>();
-  const list = useCall<QueuedBatch[]>(`/api/v1/devices/${encodeURIComponent(deviceType)}/queue`, {
-    query: { limit: pageSize, offset },
-    again: () => 10,
-  });
-  const link = (to: number) => linkTo(['operate', 'queue', deviceType], { offset: to === 0 ? undefined : String(to) });
+export function QueuePart({ deviceType, list, atWork, ask }: Props) {
+  const total = list.answer?.pagination?.total;
+  const link = (to: number) => linkTo(['operate', 'device', deviceType], { offset: to === 0 ? undefined : String(to) });
   return (
-    <>
-      <div class="title">
+    <section>
+      <div class="section">
         <h2>
-          {words.title} <bdi>{deviceType}</bdi>
+          {words.title}
+          {total !== undefined && ` (${formatCount(total)})`}
         </h2>
-        <a href={linkTo(['operate', 'device', deviceType])}>{words.settings}</a>
+        {total !== undefined && atWork !== undefined && total > 0 && (
+          <span class="aside push">{words.sum(atWork, Math.max(0, total - atWork))}</span>
+        )}
       </div>
       <Shown loaded={list}>
         {(batches) =>
           batches.length === 0 ? (
-            <Empty>{words.none}</Empty>
+            <p class="aside">{words.none}</p>
           ) : (
-            <Table label={words.title} columns={columnsFor(setAsked)} rows={batches} keyOf={({ id }) => id} />
+            <Table
+              label={words.of(deviceType)}
+              kind="rows cards-below"
+              columns={columnsFor(batches, ask)}
+              rows={batches}
+              keyOf={({ id }) => id}
+            />
           )
         }
       </Shown>
-      <Pager pagination={list.answer?.pagination} limit={pageSize} linkTo={link} />
-      {asked !== undefined && <ActQuestion {...asked} close={() => setAsked(undefined)} done={list.reload} />}
-    </>
+      <Pager pagination={list.answer?.pagination} limit={queuePageSize} linkTo={link} />
+    </section>
   );
 }
 
-function columnsFor(ask: (asked: Asked) => void): readonly Column<QueuedBatch>[] {
+/** The priority that needs no mention. */
+const usualPriority = 'MEDIUM';
+
+function columnsFor(batches: readonly QueuedBatch[], ask: Props['ask']): readonly Column<QueuedBatch>[] {
   const { columns } = words;
+  const hasWorker = batches.some(({ lease }) => lease !== null);
   return [
-    [columns.place, ({ position }) => (position === null ? words.held : formatCount(position + 1)), 'number'],
-    [columns.batch, ({ id, user_id }) => <Id id={id} link={linkTo(['operate', 'batch', user_id, id])} />],
-    [columns.owner, ({ user_id, user_name }: Named<QueuedBatch>) => <Person id={user_id} name={user_name} />],
-    [columns.status, ({ status }) => <Status status={status} />],
-    [columns.priority, ({ queue_priority }) => queue_priority],
-    [columns.jobs, (batch) => <JobsCell counts={batch.jobs_count_per_status} />],
-    [columns.created, ({ created_at }) => <Time time={created_at} />],
-    [columns.worker, ({ lease }) => <Lease lease={lease} />, 'text'],
+    [columns.place, (batch) => <Place batch={batch} />, 'at-status'],
+    [columns.batch, (batch) => <Name batch={batch} />, 'fill at-name'],
+    [columns.owner, ({ user_id, user_name }) => <Person id={user_id} name={user_name} />, 'at-more'],
+    [columns.jobs, (batch) => <JobsCell counts={batch.jobs_count_per_status} />, 'at-jobs'],
+    [columns.waits, (batch) => <Waits batch={batch} />, 'number at-when'],
+    ...(hasWorker
+      ? [[columns.worker, ({ lease }: QueuedBatch) => <Lease lease={lease} />, 'roomy-only'] as const]
+      : []),
     [
       columns.actions,
       (batch) => (
-        <span class="actions">
-          {(['priority', 'cancel'] as const).map((act) => (
-            <button
-              key={act}
-              type="button"
-              class={act === 'cancel' ? 'danger' : undefined}
-              disabled={act === 'priority' && batch.lease !== null}
-              aria-label={`${words[act]} ${batch.id}`}
-              onClick={() => ask({ act, batch })}
-            >
-              {words[act]}
-            </button>
-          ))}
-        </span>
+        <RowMenu
+          label={`${columns.actions} ${nameOf(batch)}`}
+          items={(['priority', 'cancel'] as const).map((act) => ({
+            text: words.titles[act],
+            label: `${words[act]} ${batch.id}`,
+            isDanger: act === 'cancel',
+            isDisabled: act === 'priority' && batch.lease !== null,
+            run: () => ask(act, batch),
+          }))}
+        />
       ),
+      'tight at-menu',
     ],
   ];
 }
 
-function Lease({ lease }: Pick<QueuedBatch, 'lease'>) {
-  if (lease === null) return <>{texts.common.none}</>;
+function Place({ batch: { position, status } }: { readonly batch: QueuedBatch }) {
+  if (position !== null) return <>{formatCount(position + 1)}</>;
+  return status === 'PENDING' ? <>{words.held}</> : <Status status={status} />;
+}
+
+function Name({ batch }: { readonly batch: QueuedBatch }) {
+  const { id, user_id, queue_priority, open } = batch;
   return (
-    <>
-      <bdi>{lease.worker ?? words.nameless}</bdi>, {words.until} <Time time={lease.expires_at} />
-      {lease.losses > 0 && <span class="fault"> {words.losses(lease.losses)}</span>}
-    </>
+    <span class="name">
+      <a href={linkTo(['operate', 'batch', user_id, id])} title={id}>
+        <bdi>{nameOf(batch)}</bdi>
+      </a>
+      {(queue_priority !== usualPriority || open) && (
+        <span class="tags">
+          {queue_priority !== usualPriority && <span>{texts.priorityWords[queue_priority]}</span>}
+          {open && <span>{texts.batches.open}</span>}
+        </span>
+      )}
+    </span>
   );
 }
 
-/** Asks for the reason, which the owner reads. */
-function ActQuestion({ act, batch, close, done }: Asked & { readonly close: () => void; readonly done: () => void }) {
-  const [reason, setReason] = useState('');
-  const [queue_priority, setPriority] = useState<string>(batch.queue_priority);
-  const send = useAction(async (api: Api) => {
-    const of = `/api/v1/users/${encodeURIComponent(batch.user_id)}/batches/${batch.id}`;
-    const body = act === 'cancel' ? { reason } : { queue_priority, reason };
-    await api.call(`${of}/${act}`, { method: 'PATCH', body });
-    done();
-    close();
-  });
-  const faults = send.failure?.faults ?? [];
+/** How long a batch has waited; of one at work, since when it is. */
+function Waits({ batch: { created_at, start_datetime, lease } }: { readonly batch: QueuedBatch }) {
+  if (lease !== null) {
+    if (start_datetime === null) return null;
+    return (
+      <>
+        {words.since} <Time time={start_datetime} />
+      </>
+    );
+  }
+  const wait = (time: string) => formatSeconds(Math.max(0, (Date.now() - dateOf(time).getTime()) / 1_000));
+  return <Time time={created_at} format={wait} />;
+}
+
+function Lease({ lease }: Pick<QueuedBatch, 'lease'>) {
+  if (lease === null) return null;
   return (
-    <Question title={words.titles[act]} action={send} isDangerous={act === 'cancel'} close={close}>
-      <p class="full">
-        <code>{batch.id}</code>
-      </p>
-      {act === 'priority' && (
-        <Field label={words.newPriority} place={['body', 'queue_priority']} faults={faults}>
-          <select value={queue_priority} onChange={(event) => setPriority(event.currentTarget.value)}>
-            <Options of={texts.priorities} />
-          </select>
-        </Field>
-      )}
-      <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults} wide>
-        <textarea
-          required
-          maxLength={512}
-          rows={3}
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </Field>
-    </Question>
+    <span title={`${words.until} ${lease.expires_at}`}>
+      <bdi>{lease.worker ?? words.nameless}</bdi>
+      {lease.losses > 0 && <span class="failures"> · {words.losses(lease.losses)}</span>}
+    </span>
   );
 }
