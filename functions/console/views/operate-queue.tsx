@@ -97,7 +97,7 @@ function columnsFor(batches: readonly QueuedBatch[], ask: Props['ask']): readonl
 
 function Place({ batch: { position, status } }: { readonly batch: QueuedBatch }) {
   if (position !== null) return <>{formatCount(position + 1)}</>;
-  return status === 'PENDING' ? <>{words.held}</> : <Status status={status} />;
+  return status === 'PENDING' ? words.held : <Status status={status} />;
 }
 
 function Name({ batch }: { readonly batch: QueuedBatch }) {
