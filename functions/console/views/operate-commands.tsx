@@ -28,7 +28,7 @@ export function CommandsPart() {
         <p>
           <code>{`${apiAddress()}/api/v1/metrics`}</code>
         </p>
-        <a href={`${apiAddress()}/docs#/Devices/getMetrics`}>{metrics.link}</a>
+        <a href={`${apiAddress()}/docs#/For%20operators/getMetrics`}>{metrics.link}</a>
       </section>
     </div>
   );

@@ -30,7 +30,7 @@ import { WorkersPart } from './operate-workers.tsx';
 const { settings: words } = texts.operate;
 
 /** Seconds between two looks at the device and its queue. */
-const lookSeconds = 5;
+const lookSeconds = 10;
 
 /** What is asked in a dialog. */
 type Asked =

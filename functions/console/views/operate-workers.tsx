@@ -31,7 +31,7 @@ export function WorkersPart({ workers, queue }: Props) {
       {workers.length === 0 && <p class="aside">{words.none}</p>}
       <ul class="lines">
         {workers.slice(0, maxShown).map((worker) => (
-          <WorkerLine key={worker.worker} worker={worker} now={now} queue={queue} />
+          <WorkerLine key={`${worker.worker} ${worker.batch_id}`} worker={worker} now={now} queue={queue} />
         ))}
       </ul>
       {workers.length > maxShown && <p class="aside">{words.more(workers.length - maxShown)}</p>}
@@ -50,7 +50,7 @@ function WorkerLine({ worker, now, queue }: Pick<Props, 'queue'> & { readonly wo
     <li>
       <StatusSign status={isGone ? 'ERROR' : 'ACTIVE'} />
       <div>
-        <bdi class="strong">{worker.worker}</bdi>
+        <bdi class="strong">{worker.worker === '' ? texts.operate.queue.nameless : worker.worker}</bdi>
         <span class={isGone ? 'failures' : 'aside'} title={formatTime(seen_at)}>
           {isGone ? words.silent(since(seen_at)) : words.seen(since(seen_at))}
         </span>

@@ -35,9 +35,9 @@ const { call, device } = laboratory;
 const tag = `sweep ${device}`;
 
 /** A batch of the account `demo` that waits for the laboratory. */
-async function create(name = 'sweep') {
+async function create(name = 'sweep', tags: readonly string[] = []) {
   const sequence_builder = sweep(device, name);
-  const content = { project_id: randomUUID(), device_type: device, sequence_builder, tags: [tag] };
+  const content = { project_id: randomUUID(), device_type: device, sequence_builder, tags: [tag, ...tags] };
   const jobs = [8, 10, 12.5].map((omega) => ({ runs: 600, variables: { omega } }));
   const { id } = await call<{ id: string }>('/api/v1/batches', { method: 'POST', body: { ...content, jobs } });
   return { id, tag };
@@ -64,8 +64,6 @@ async function projectId() {
   return (await call<{ id: string }[]>('/api/v1/projects', { token }))[0]!.id;
 }
 
-const ofDevice = (part: string) => `#/operate/${part}/${device}`;
-
 const foreign = await startForeignStack(folder);
 try {
   await withPage(chromium, async (page) => {
@@ -90,9 +88,9 @@ try {
       'axe-core finds nothing in the views of a project': viewCheck(own, 'member', async () => ({
         ...{ batches: '#/batches?scope=project', projects: '#/projects', project: `#/projects/${await projectId()}` },
       })),
-      ...operatorChecks(own, laboratory, create),
+      ...operatorChecks(own, laboratory, create, stack.operator.token),
       'axe-core finds nothing in the views of operators': viewCheck(own, 'operator', async () => ({
-        ...{ devices: '#/operate', device: ofDevice('device'), queue: ofDevice('queue') },
+        ...{ devices: '#/operate', device: `#/operate/device/${device}` },
         ...{ limits: '#/operate/limits', usage: '#/operate/usage', audit: '#/operate/audit' },
       })),
       'the first view needs at most 120 kB': slowLineCheck(own),
@@ -107,7 +105,7 @@ try {
     const views = async () => {
       const { scan, job } = await makePictured(laboratory, randomUUID());
       const [batch, ofJob] = [`#/batch/${scan}`, `#/job/${job}`];
-      const queue = ofDevice('queue');
+      const queue = `#/operate/device/${device}`;
       return { batches: '#/batches', batch, 'batch-dark': batch, job: ofJob, 'job-dark': ofJob, new: '#/new', queue };
     };
     await runChecks({ 'pictures for the documents': pictures(own, screenshots, views) });

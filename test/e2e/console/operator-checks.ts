@@ -2,39 +2,116 @@ import assert from 'node:assert/strict';
 import { expectAccessible } from '../page/accessible.ts';
 import type { Check } from '../page/run-checks.ts';
 import type { Laboratory } from './laboratory.ts';
+import { counter } from './user-checks.ts';
 import type { Visit } from './world.ts';
 
-/** What an operator does, and what users see of it. `create` makes a batch that waits. */
+/**
+ * What an operator does, and what users see of it. `create` makes a batch that waits; `operator` is
+ * a token.
+ */
 export function operatorChecks(
   visit: Visit,
-  { device }: Laboratory,
-  create: () => Promise<{ readonly id: string }>,
+  { call, device, work }: Laboratory,
+  create: (name?: string, tags?: readonly string[]) => Promise<{ readonly id: string }>,
+  operator: string,
 ): Record<string, Check> {
   const { page, see, show } = visit;
+  const row = (id: string) => `document.querySelector('.rows .name > a[title="${id}"]')?.closest('tr')`;
+  const modeOf = async () => (await call<{ mode: string }>(`/api/v1/devices/${device}`, { token: operator })).mode;
   const reason = 'The laser is exchanged <b>now</b>.';
   const user = 'check-user';
 
   return {
-    async 'an operator pauses a device with a reason'() {
-      await visit.openAs('operator', `#/operate/device/${device}`);
-      await page.fill('Mode', 'PAUSED');
+    async 'an operator lands on the machines, and opens one'() {
+      await visit.openAs('operator');
+      await see('Machines');
+      await page.waitFor(`document.querySelector('.rows .name > a[href="#/operate/device/${device}"]')`);
+      await page.click(`.rows .name > a[href="#/operate/device/${device}"]`);
+      await page.waitFor(`document.querySelector('.crumbs [aria-current]')?.innerText === '${device}'`);
+      return undefined;
+    },
+
+    async 'a pause shows which batches would end later, and writes nothing before it is done'() {
+      const { id } = await create('Rabi sweep', ['name:Rabi sweep']);
+      await page.choose('Pause');
+      await page.waitFor(
+        `document.querySelector('dialog .preview:not([aria-busy])')?.innerText.includes('Rabi sweep')`,
+      );
+      await see('would end');
+      await expectAccessible(page, 'the dialog of a pause');
+      await page.choose('Never mind');
+      assert.equal(await modeOf(), 'OPEN');
+      await page.choose('Pause');
       await page.fill('Reason', reason);
-      await page.choose('Save');
-      await page.waitFor(`document.querySelector('.card .status')?.innerText === 'Inactive'`);
+      await page.choose(`Pause ${device}`);
+      await page.waitFor(
+        `!document.querySelector('dialog') && document.querySelector('.head .pill').innerText === 'Paused'`,
+      );
+      await see(reason);
+      assert.equal(await modeOf(), 'PAUSED');
+      await call(`/api/v1/batches/${id}/cancel`, { method: 'PATCH' });
+      return undefined;
+    },
+
+    async 'a pause stays possible where it cannot be looked at'() {
+      await page.choose('Drain');
+      await visit.answering([500], async () => {
+        await see('You can do it all the same.');
+      });
+      await page.choose('Never mind');
+      return undefined;
+    },
+
+    async 'an operator plans a window, changes the bounds, and sees both'() {
+      await page.choose('Add a window');
+      await page.fill('Begins', '2254-12-31T08:00');
+      await page.fill('Ends', '2254-12-31T07:00');
+      await page.fill('Reason', 'Calibration');
+      await visit.expectRefused(422, async () => {
+        await page.waitFor(`document.querySelector('dialog .preview')?.innerText.includes('could not be worked out')`);
+        await page.choose('Add a window');
+        await see('Input should be later than starts_at');
+      });
+      await page.fill('Ends', '2254-12-31T09:00');
+      await page.choose('Add a window');
+      await page.waitFor(`!document.querySelector('dialog') && document.body.innerText.includes('08:00 – 09:00')`);
+      await page.choose('Change bounds');
+      await page.fill('A job at most', '600');
+      await page.choose('Change bounds');
+      await page.waitFor(
+        `!document.querySelector('dialog') && document.querySelector('.sides')?.innerText.includes('10 min')`,
+      );
+      await page.choose('Change bounds');
+      assert.equal(await page.evaluate(`document.querySelector('dialog input').value`), '600');
+      await page.fill('A job at most', '');
+      await page.choose('Change bounds');
+      await page.waitFor(
+        `!document.querySelector('dialog') && !document.querySelector('.sides').innerText.includes('10 min')`,
+      );
+      await page.click('.lines .row-menu .danger');
+      await page.choose('Remove the window');
+      await page.waitFor(`!document.querySelector('dialog') && !document.body.innerText.includes('08:00 – 09:00')`);
+      return undefined;
+    },
+
+    async 'the address of a queue leads to the page of its machine'() {
+      await show(`#/operate/queue/${device}`);
+      await page.waitFor(`location.hash === '#/operate/device/${device}'`);
+      await see('Queue');
       return undefined;
     },
 
     async 'an operator sets a priority, and cancels a batch, with reasons'() {
       const [first, second] = [await create(), await create()];
-      await show(`#/operate/queue/${device}`);
-      await page.choose(`Priority ${first.id}`);
+      await show(`#/operate/device/${device}`);
+      await page.waitFor(row(second.id));
+      await page.click(`[aria-label="Priority ${first.id}"]`);
       await page.fill('New priority', 'FREE');
+      await page.waitFor(`document.querySelector('dialog .preview:not([aria-busy])')`);
       await page.fill('Reason', reason);
       await page.choose('Set the priority');
-      const row = (id: string) =>
-        `document.querySelector('td .id code[title="${id}"], td .id a[title="${id}"]')?.closest('tr')`;
-      await page.waitFor(`${row(first.id)}?.innerText.includes('FREE')`);
-      await page.choose(`Cancel ${second.id}`);
+      await page.waitFor(`${row(first.id)}?.innerText.includes('free')`);
+      await page.click(`[aria-label="Cancel ${second.id}"]`);
       await page.fill('Reason', reason);
       await page.choose('Cancel this batch');
       await page.waitFor(`!document.querySelector('dialog') && !${row(second.id)}`);
@@ -75,9 +152,9 @@ export function operatorChecks(
 
     async 'an operator sees owners by name, and looks at a batch, of which the audit trail keeps an entry'() {
       const { id } = await create();
-      await show(`#/operate/queue/${device}`);
-      await page.waitFor(`document.querySelector('td .id a[title="${id}"]')?.closest('tr').innerText.includes('demo')`);
-      await page.click(`td .id a[title="${id}"]`);
+      await show(`#/operate/device/${device}`);
+      await page.waitFor(`${row(id)}?.innerText.includes('demo')`);
+      await page.click(`.rows .name > a[title="${id}"]`);
       await page.waitFor(`location.hash.startsWith('#/operate/batch/') && location.hash.endsWith('${id}')`);
       await see('The audit trail has that you looked at it.');
       await page.waitFor(`document.querySelector('svg.chart')`);
@@ -85,6 +162,28 @@ export function operatorChecks(
       await show('#/operate/audit?action=batch.read');
       await page.waitFor(`document.querySelector('main table tbody')?.innerText.includes('demo')`);
       assert.match((await visit.rows())[0]![1]!, /operator$/);
+      return undefined;
+    },
+
+    async 'a worker is seen with what it runs, and what it has done is drawn'() {
+      await call(`/api/v1/devices/${device}`, { token: operator, method: 'PATCH', body: { mode: 'OPEN' } });
+      const { id } = await create('adiabatic sweep');
+      while ((await work(() => ({ counter }))) !== id);
+      await show('#/operate');
+      await show(`#/operate/device/${device}`);
+      await page.waitFor(`document.querySelector('.lines')?.innerText.includes('check')`);
+      await see(' ago');
+      await page.waitFor(`document.querySelectorAll('.day-plots .chart').length === 3`);
+      await page.evaluate(`document.querySelector('.day-plots .reach').focus()`);
+      await page.press('ArrowDown');
+      await page.waitFor(
+        `document.querySelector('.day-plots .reach').getAttribute('aria-valuetext').includes('in the queue')`,
+      );
+      await page.choose('As a table');
+      assert((await visit.rows('main details table')).length > 0);
+      await expectAccessible(page, 'the page of a machine');
+      const body = { mode: 'PAUSED', reason };
+      await call(`/api/v1/devices/${device}`, { token: operator, method: 'PATCH', body });
       return undefined;
     },
 

@@ -30,7 +30,12 @@ describe('what was measured in a time', () => {
   });
 
   it('has no wait where no batch started, and is nothing where nothing was measured', () => {
-    expect(measuredOf([at('10:00')], step)).toMatchObject({ started: 0, waited: undefined, busyShare: 0, seconds: 300 });
+    expect(measuredOf([at('10:00')], step)).toMatchObject({
+      started: 0,
+      waited: undefined,
+      busyShare: 0,
+      seconds: 300,
+    });
     expect(measuredOf([], step)).toBeUndefined();
   });
 
