@@ -456,7 +456,7 @@ export const texts = {
     },
     none: 'No machine has announced itself yet.',
     workersSeen: (seen: number, all: number) =>
-      all === 0 ? 'none' : seen === all ? String(all) : `${all}, ${all - seen} silent`,
+      `${all === 1 ? '1 worker' : `${all} workers`}${seen === all ? '' : `, ${all - seen} silent`}`,
     batch: {
       recorded: 'The audit trail has that you looked at it.',
       manyJobs: 'It has too many jobs to show them here.',

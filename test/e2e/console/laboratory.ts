@@ -56,6 +56,12 @@ export async function openLaboratory(stack: StackDescription, device = `CHECK_${
       return type;
     },
 
+    /** Takes the next batch, and has its first job until the answer is called: then it waits again. */
+    async take(): Promise<() => Promise<void>> {
+      const { lease } = await asMachine<Claim>(`/api/v1/devices/${device}/claim`, { worker: 'check' });
+      return () => call(`/api/v1/leases/${lease}`, asDevice('DELETE'));
+    },
+
     /**
      * Takes the next batch and runs its jobs, each as `run` says by its place, and at most `max`.
      * Answers with the batch's id.

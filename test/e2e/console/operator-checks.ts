@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { expectAccessible } from '../page/accessible.ts';
 import type { Check } from '../page/run-checks.ts';
 import type { Laboratory } from './laboratory.ts';
-import { counter } from './user-checks.ts';
 import type { Visit } from './world.ts';
 
 /**
@@ -11,7 +10,7 @@ import type { Visit } from './world.ts';
  */
 export function operatorChecks(
   visit: Visit,
-  { call, device, work }: Laboratory,
+  { call, device, take }: Laboratory,
   create: (name?: string, tags?: readonly string[]) => Promise<{ readonly id: string }>,
   operator: string,
 ): Record<string, Check> {
@@ -49,7 +48,7 @@ export function operatorChecks(
       );
       await see(reason);
       assert.equal(await modeOf(), 'PAUSED');
-      await call(`/api/v1/batches/${id}/cancel`, { method: 'PATCH' });
+      await call(`/api/v2/batches/${id}/cancel`, { method: 'PATCH' });
       return undefined;
     },
 
@@ -165,14 +164,16 @@ export function operatorChecks(
       return undefined;
     },
 
-    async 'a worker is seen with what it runs, and what it has done is drawn'() {
+    async 'a worker is seen with what it runs, and the day is drawn'() {
       await call(`/api/v1/devices/${device}`, { token: operator, method: 'PATCH', body: { mode: 'OPEN' } });
-      const { id } = await create('adiabatic sweep');
-      while ((await work(() => ({ counter }))) !== id);
+      await create();
+      const release = await take();
       await show('#/operate');
       await show(`#/operate/device/${device}`);
-      await page.waitFor(`document.querySelector('.lines')?.innerText.includes('check')`);
-      await see(' ago');
+      const workers = `document.querySelector('aside .lines')?.innerText`;
+      await page.waitFor(`/check\\s+seen .+ ago\\s+has .+ by demo\\s+a job for/.test(${workers})`);
+      await see('1 batch at work');
+      await release();
       await page.waitFor(`document.querySelectorAll('.day-plots .chart').length === 3`);
       await page.evaluate(`document.querySelector('.day-plots .reach').focus()`);
       await page.press('ArrowDown');
