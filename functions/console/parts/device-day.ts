@@ -43,7 +43,7 @@ export function measuredOf(steps: readonly Step[], step: number): Measured | und
   const most = (value: (each: Step) => number) => steps.reduce((high, each) => Math.max(high, value(each)), 0);
   const started = sum((each) => each.batches_started);
   const busySeconds = sum((each) => each.busy_seconds);
-  // Time without a worker counts as that of one: a device that nobody runs is not at work.
+  // Time without a worker counts as that of one: a device that no one runs is not at work.
   const workerSeconds = sum((each) => Math.max(1, each.workers)) * step;
   return {
     queue: sum((each) => each.queue_length) / steps.length,

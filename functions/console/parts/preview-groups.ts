@@ -48,7 +48,7 @@ export function delayText({ least, likely, most }: Delay): string {
   return likely < 0 ? words.range(about, high, low) : words.range(about, low, high);
 }
 
-/** Seconds as one says them: nobody knows an end to the second. */
+/** Seconds as one says them: no end is known to the second. */
 function roughly(seconds: number): number {
   const step = [
     [20, 1],

@@ -5,7 +5,7 @@ import type { Previewed } from './use-preview.ts';
 
 const { preview: words } = texts;
 
-/** Of each group so many are named. */
+/** How many batches of each group are named. */
 const maxNamed = 5;
 
 /** What is known of batches beside the preview: tags have their names. */

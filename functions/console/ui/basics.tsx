@@ -236,7 +236,8 @@ export function Dialog({
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-label={title} onClose={close}>
+    // The event comes later: by then another dialog may be open, which is not to be closed.
+    <dialog ref={dialog} aria-label={title} onClose={() => dialog.current !== null && close()}>
       <h2>{title}</h2>
       {children}
     </dialog>

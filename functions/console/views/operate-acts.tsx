@@ -17,7 +17,7 @@ import { texts } from '../ui/texts.ts';
 
 const { settings: words, queue: queueWords } = texts.operate;
 
-/** A preview needs no reason, but the service wants one: it is shown to nobody. */
+/** A preview needs no reason, but the service wants one. It is not kept. */
 const anyReason = '…';
 
 interface ActProps {

@@ -127,7 +127,7 @@ interface HeadProps {
   readonly ask: (mode: DeviceMode) => void;
 }
 
-/** The name, the mode, and the modes that it may get: those that refuse batches further away. */
+/** The name, the mode, and the modes that it may get: the strictest ones further away. */
 function Head({ deviceType, device, queue, ask }: HeadProps) {
   const others = deviceModeNames.filter((mode) => mode !== device?.mode);
   const near = others.filter((mode) => deviceModes[mode].accepts);
@@ -169,7 +169,7 @@ function atWorkText({ mode, batches_at_work: count }: WatchedDevice, waiting: nu
   return goesOn ? words.thenEmpty(count, waiting) : words.atWork(count, waiting);
 }
 
-/** Why it does not work as usual, since when, and who said so. */
+/** Why it does not work as usual, since when, and who set it. */
 function State({ device, changes }: { readonly device: WatchedDevice; readonly changes: readonly Act[] | undefined }) {
   const { mode, status, status_message, available_at } = device;
   const change = changes?.find(({ before, after }) => after?.mode === mode && before?.mode !== mode);

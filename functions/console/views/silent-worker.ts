@@ -1,7 +1,7 @@
 import { timeLimits } from '../../time-limits.ts';
 import { dateOf } from '../ui/format.ts';
 
-/** When a worker was seen is known within so many seconds. */
+/** When a worker was seen is known to this number of seconds. */
 const seenWithin = 30;
 
 /** Whether a worker has not been heard of for longer than a lease lives. `now` in milliseconds. */

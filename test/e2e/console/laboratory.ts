@@ -56,7 +56,7 @@ export async function openLaboratory(stack: StackDescription, device = `CHECK_${
       return type;
     },
 
-    /** Takes the next batch, and has its first job until the answer is called: then it waits again. */
+    /** Takes a batch, and has its first job until the answer is called. Then it waits again. */
     async take(): Promise<() => Promise<void>> {
       const { lease } = await asMachine<Claim>(`/api/v1/devices/${device}/claim`, { worker: 'check' });
       return () => call(`/api/v1/leases/${lease}`, asDevice('DELETE'));
