@@ -48,8 +48,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
  * Throws at once when a file does not exist, or is of a kind that no page loads.
  *
  * Files are always sent gzipped, which every browser accepts. Plain, they are four times as large,
- * and any client can ask for them as often as the gateway allows. A browser that accepts Brotli gets
- * what the build has compressed with it, in `NAME.br`: a start would take seconds for that.
+ * and any client can ask for them as often as the gateway allows. A browser that accepts Brotli
+ * gets what the build has compressed with it, in `NAME.br`: a start would take seconds for that.
  */
 export function pageFunction(content: PageContent, paths: readonly string[]): Handler {
   const files = readPageFiles(paths);

@@ -1,4 +1,4 @@
-/** What operators do to a device and its batches: a dialog for each, which shows what it would do. */
+/** What operators do to a device and its batches: in dialogs that show first what comes of it. */
 
 import { useState } from 'preact/hooks';
 import { needsReason } from '../../device-modes.ts';
