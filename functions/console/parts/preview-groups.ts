@@ -39,7 +39,7 @@ function howOf({ ends_after, delay_seconds }: MovedBatch): string {
   return delay_seconds === null ? words.endsAt(formatMoment(ends_after.likely)) : delayText(delay_seconds);
 }
 
-/** `about 40 min (35 min to 52 min)`, without the sign; where both signs are possible, between which. */
+/** `by about 40 min (35 min to 52 min)`, without a sign; where both are possible, both ends. */
 export function delayText({ least, likely, most }: Delay): string {
   const [low, high] = [least, most].map((each) => formatSeconds(roughly(Math.abs(each)))) as [string, string];
   if (least < 0 && most > 0) return words.between(low, high);
