@@ -1,7 +1,8 @@
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import type { Loaded } from '../client/use-call.ts';
 import { nameOf } from '../parts/batch-name.ts';
-import { linkTo } from '../ui/address.ts';
+import { linkToLimitsOf } from '../parts/limit-link.tsx';
+import { go, linkTo } from '../ui/address.ts';
 import { Person, Shown, Time } from '../ui/basics.tsx';
 import { dateOf, formatCount, formatSeconds } from '../ui/format.ts';
 import { JobsCell } from '../ui/jobs-cell.tsx';
@@ -81,13 +82,16 @@ function columnsFor(batches: readonly QueuedBatch[], ask: Props['ask']): readonl
       (batch) => (
         <RowMenu
           label={`${columns.actions} ${nameOf(batch)}`}
-          items={(['priority', 'cancel'] as const).map((act) => ({
-            text: words.titles[act],
-            label: `${words[act]} ${batch.id}`,
-            isDanger: act === 'cancel',
-            isDisabled: act === 'priority' && batch.lease !== null,
-            run: () => ask(act, batch),
-          }))}
+          items={[
+            ...(['priority', 'cancel'] as const).map((act) => ({
+              text: words.titles[act],
+              label: `${words[act]} ${batch.id}`,
+              isDanger: act === 'cancel',
+              isDisabled: act === 'priority' && batch.lease !== null,
+              run: () => ask(act, batch),
+            })),
+            { text: words.ownersLimits, run: () => go(linkToLimitsOf(batch.user_id)) },
+          ]}
         />
       ),
       'tight at-menu',

@@ -1,5 +1,5 @@
 import type { OwnLimits } from '../../schemas/limits.ts';
-import { useCall } from '../client/use-call.ts';
+import { useCall, useSigned } from '../client/use-call.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
 import { UsageFigures } from '../parts/usage-figures.tsx';
 import { Shown } from '../ui/basics.tsx';
@@ -8,11 +8,14 @@ import { texts } from '../ui/texts.ts';
 
 const { usage: words } = texts;
 
+/** What the person used, and what is left to them. Operators see everyone's usage. */
 export function UsageView() {
+  const { session } = useSigned();
   const limits = useCall<OwnLimits>('/api/v1/limits');
   return (
     <>
       <h1>{texts.views.usage}</h1>
+      <UsageFigures scope={session.isOperator ? 'all' : 'own'} />
       <section class="card">
         <h2>{words.limits}</h2>
         <Shown loaded={limits}>
@@ -24,8 +27,6 @@ export function UsageView() {
           )}
         </Shown>
       </section>
-      <h2>{words.title}</h2>
-      <UsageFigures scope="own" />
     </>
   );
 }

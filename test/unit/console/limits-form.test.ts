@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { jobsByPeriod } from '../../../functions/console/parts/usage-periods.ts';
-import { limitsOf, limitText } from '../../../functions/console/views/limits-form.ts';
+import { limitPhrase, limitsOf, limitText, projectOf, userOf } from '../../../functions/console/views/limits-form.ts';
+import { limitNames } from '../../../functions/limits.ts';
 import { Limits } from '../../../functions/schemas/limits.ts';
 
 describe('the form of limits', () => {
@@ -9,6 +9,7 @@ describe('the form of limits', () => {
     { max_unfinished_jobs: 0, shots_per_month: null, creations_per_minute: 10 },
     { device_types: ['EMU_MPS', 'FRESNEL'], highest_priority: 'LOW', max_job_seconds: 60 },
     { device_types: null, highest_priority: null },
+    { device_types: [] },
   ] satisfies Limits[])('keeps %j as it is', (limits) => {
     const texts = Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limitText(limit)]));
     expect(limitsOf(texts)).toEqual(limits);
@@ -23,25 +24,27 @@ describe('the form of limits', () => {
   });
 });
 
-describe('jobsByPeriod', () => {
-  it('has every period from the first to the last', () => {
-    const rows = [
-      { period: '2026-02-27', jobs: 1 },
-      { period: '2026-02-27', jobs: 2 },
-      { period: '2026-03-02', jobs: 4 },
-    ];
-    expect(jobsByPeriod(rows).map(({ period, jobs }) => `${period} ${jobs}`)).toEqual([
-      '2026-02-27 3',
-      '2026-02-28 0',
-      '2026-03-01 0',
-      '2026-03-02 4',
-    ]);
-    expect(
-      jobsByPeriod([
-        { period: '2026-11', jobs: 1 },
-        { period: '2027-01', jobs: 1 },
-      ]).map((each) => each.period),
-    ).toEqual(['2026-11', '2026-12', '2027-01']);
-    expect(jobsByPeriod([])).toEqual([]);
-  });
+it('says each limit in words', () => {
+  const limits: Limits = {
+    ...{ max_unfinished_batches: 100, max_unfinished_jobs: 5_000, shots_per_month: 1_000_000 },
+    ...{ device_seconds_per_month: 7_200, creations_per_minute: 1, max_job_seconds: 90 },
+    ...{ device_types: ['A', 'B'], highest_priority: 'LOW' },
+  };
+  expect(limitNames.map((name) => limitPhrase(name, limits[name]))).toEqual([
+    'at most 100 unfinished batches',
+    'at most 5,000 unfinished jobs',
+    'at most 1,000,000 shots a month',
+    'at most 2 h of device time a month',
+    'at most 1 creations a minute',
+    'at most 1 min 30 s for a job',
+    'only these devices: A, B',
+    'at most the priority LOW',
+  ]);
+  expect(limitPhrase('shots_per_month', null)).toBe('Shots this month: none');
+  expect(limitPhrase('device_types', [])).toBe('no device at all');
+});
+
+it('knows whose limits they are', () => {
+  expect(['user:a:b', 'project:c', 'default'].map(userOf)).toEqual(['a:b', undefined, undefined]);
+  expect(['user:a:b', 'project:c', 'default'].map(projectOf)).toEqual([undefined, 'c', undefined]);
 });
