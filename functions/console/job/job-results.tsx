@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { Job } from '../../schemas/job.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
 import type { Shape } from '../drawing/glyph-shape.ts';
-import { csvOf, type Order, order, orders } from '../parts/counter.ts';
+import { csvOf, jsonOf, type Order, order, orders } from '../parts/counter.ts';
 import { download, Failure, Pre } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
@@ -15,7 +16,7 @@ const { results: words } = texts;
 const maxShown = 100_000;
 
 interface Props {
-  readonly jobId: string;
+  readonly job: Pick<Job, 'id' | 'calibration'>;
   readonly results: Results;
   /** The device says that there are some. */
   readonly areExpected: boolean;
@@ -26,7 +27,7 @@ interface Props {
 }
 
 /** The results of a job: its counts as a table, what has none as it is, and all as files. */
-export function JobResults({ jobId, results, areExpected, ...table }: Props) {
+export function JobResults({ job, results, areExpected, ...table }: Props) {
   const { call, document, isUnreadable, open } = results;
   const isLoading = call.isLoading && call.answer === undefined;
   return (
@@ -38,10 +39,10 @@ export function JobResults({ jobId, results, areExpected, ...table }: Props) {
       )}
       <Failure failure={call.failure} retry={call.reload} />
       {isUnreadable && <p class="failure">{words.notJson}</p>}
-      {document !== undefined && <ResultsDocument jobId={jobId} results={results} {...table} />}
+      {document !== undefined && <ResultsDocument job={job} results={results} {...table} />}
       {call.answer !== undefined && !call.isLoading && document === undefined && !isUnreadable && <p>{words.none}</p>}
       {document === undefined && (areExpected || call.failure !== undefined) && !isLoading && (
-        <ResultsFile jobId={jobId} open={open} />
+        <ResultsFile jobId={job.id} open={open} />
       )}
     </>
   );
@@ -83,7 +84,7 @@ function ResultsFile({ jobId, open }: { readonly jobId: string; readonly open: (
 type DocumentProps = Omit<Props, 'areExpected'>;
 
 function ResultsDocument({
-  jobId,
+  job: { id, calibration },
   results: { document, counts, outcomes },
   shape,
   bitNames,
@@ -123,12 +124,12 @@ function ResultsDocument({
       <div class="bar">
         <button
           type="button"
-          onClick={() => download(`results-${jobId}.json`, 'application/json', JSON.stringify(document))}
+          onClick={() => download(`results-${id}.json`, 'application/json', jsonOf(document, calibration))}
         >
           {words.json}
         </button>
         {counts !== undefined && (
-          <button type="button" onClick={() => download(`results-${jobId}.csv`, 'text/csv', csvOf(counts))}>
+          <button type="button" onClick={() => download(`results-${id}.csv`, 'text/csv', csvOf(counts, calibration))}>
             {words.csv}
           </button>
         )}

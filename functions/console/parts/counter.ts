@@ -1,6 +1,7 @@
 /** The counter of a results document: how often each bitstring was measured. */
 
 import { csvText } from '../ui/csv-text.ts';
+import { isObject } from '../ui/json-object.ts';
 
 export interface Count {
   readonly bits: string;
@@ -96,6 +97,12 @@ export function barsOf(
 }
 
 /** Its bitstrings are texts: spreadsheets keep the zeros at their beginning. */
-export function csvOf(counts: readonly Count[]): string {
-  return csvText([['bitstring', 'count'], ...counts.map(({ bits, count }) => [bits, count])]);
+export function csvOf(counts: readonly Count[], calibration: number | null): string {
+  const rows = counts.map(({ bits, count }) => [bits, count, calibration ?? undefined]);
+  return csvText([['bitstring', 'count', 'calibration'], ...rows]);
+}
+
+/** A results document with the number of the device's calibration, unless it has such a member. */
+export function jsonOf(document: unknown, calibration: number | null): string {
+  return JSON.stringify(isObject(document) ? { calibration, ...document } : document);
 }

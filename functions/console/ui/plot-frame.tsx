@@ -13,7 +13,7 @@ export interface Guide {
   /** From 0 to 1, from the left and from above. */
   readonly x: number;
   readonly y: number;
-  /** The first is the most important one. Each may have the class of its curve. */
+  /** The first is the most important one. Each may have the class of its curve. None: only a line. */
   readonly lines: readonly { readonly text: string; readonly look?: string }[];
 }
 
@@ -79,7 +79,7 @@ export function PlotFrame(props: Props) {
         <line class="guide" x1={percent(guide.x)} x2={percent(guide.x)} y1="0" y2="100%" />
       )}
       {children}
-      {guide !== undefined && <Tip guide={guide} />}
+      {guide !== undefined && guide.lines.length > 0 && <Tip guide={guide} />}
     </svg>
   );
 }

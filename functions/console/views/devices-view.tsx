@@ -1,6 +1,7 @@
 import { deviceModes, needsReason } from '../../device-modes.ts';
 import type { Device } from '../../schemas/device.ts';
 import { useCall } from '../client/use-call.ts';
+import { CalibrationHistory } from '../parts/calibration-history.tsx';
 import { DayFigures, useDay } from '../parts/day-figures.tsx';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { download, Empty, Facts, Pre, Shown, Time } from '../ui/basics.tsx';
@@ -36,6 +37,7 @@ export function DevicesView() {
           {([device]) => (device === undefined ? <Empty>{words.unknown}</Empty> : <DeviceState device={device} />)}
         </Shown>
         <Day deviceType={deviceType} />
+        <CalibrationHistory deviceType={deviceType} />
         <Specification deviceType={deviceType} />
       </>
     );

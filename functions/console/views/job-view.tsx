@@ -8,6 +8,7 @@ import { type Loaded, useAction, useCall } from '../client/use-call.ts';
 import { type Drawing, drawSequence } from '../drawing/draw-sequence.ts';
 import { shapeOf } from '../drawing/glyph-shape.ts';
 import { SequenceText } from '../drawing/sequence-text.tsx';
+import { JobCalibration } from '../job/job-calibration.tsx';
 import { JobFacts, JobOrigins, JobVariables } from '../job/job-facts.tsx';
 import { JobFigure } from '../job/job-figure.tsx';
 import { NeighborLinks, useNeighbors } from '../job/job-neighbors.tsx';
@@ -123,6 +124,7 @@ function JobHead({ job, batch, drawing, reload }: HeadProps) {
         </div>
       </div>
       <JobFacts job={job} batch={batch} units={drawing?.units} />
+      {batch !== undefined && <JobCalibration key={job.id} job={job} deviceType={batch.device_type} />}
       <TimelineBar
         created={job.created_at}
         started={job.start_timestamp}
@@ -211,7 +213,7 @@ function JobBody({ job, batch, text, drawing }: BodyProps) {
   const table = hasEnded && (
     <JobResults
       key={job.id}
-      jobId={job.id}
+      job={job}
       results={results}
       areExpected={job.status === 'DONE' && (batch.answer?.data.erased_at ?? null) === null}
       {...{ shape, bitNames, by, setBy }}

@@ -5,6 +5,7 @@ import type { DeviceMode } from '../../schemas/device-rules.ts';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import type { WatchedDevice } from '../../schemas/watched-device.ts';
 import { type Loaded, useCall } from '../client/use-call.ts';
+import { CalibrationHistory } from '../parts/calibration-history.tsx';
 import { DayFigures, useDay } from '../parts/day-figures.tsx';
 import { measuredOf } from '../parts/device-day.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
@@ -71,6 +72,7 @@ export function DevicePart({ deviceType }: { readonly deviceType: string }) {
       <div class="split">
         <div class="stack">
           <DayFigures day={day} />
+          <CalibrationHistory deviceType={deviceType} />
         </div>
         <aside class="stack" aria-label={words.title(deviceType)}>
           {found !== undefined && <WorkersPart workers={found.workers} queue={queue} />}

@@ -4,6 +4,7 @@ import {
   csvOf,
   deviationOf,
   excitationOf,
+  jsonOf,
   lengthOf,
   order,
   outcomesOf,
@@ -86,6 +87,14 @@ describe('counters', () => {
   });
 
   it('are a file for spreadsheets', () => {
-    expect(csvOf([{ bits: '0"1', count: 3 }])).toBe('"bitstring","count"\r\n"0""1",3\r\n');
+    const counts = [{ bits: '0"1', count: 3 }];
+    expect(csvOf(counts, 42)).toBe('"bitstring","count","calibration"\r\n"0""1",3,42\r\n');
+    expect(csvOf(counts, null)).toBe('"bitstring","count","calibration"\r\n"0""1",3,\r\n');
+  });
+
+  it('are a file with the number of the calibration, and nothing of the document is lost', () => {
+    expect(JSON.parse(jsonOf({ counter: { '01': 1 } }, 42))).toEqual({ calibration: 42, counter: { '01': 1 } });
+    expect(JSON.parse(jsonOf({ calibration: 'own' }, 42))).toEqual({ calibration: 'own' });
+    expect(jsonOf([1], 42)).toBe('[1]');
   });
 });

@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { csvOfJobs, jsonOfJobs } from '../../../../functions/console/sweep/results-files.ts';
 
-const done = { id: 'a', creation_order: 0, status: 'DONE', runs: 3, variables: { omega: 3.4000000000000004 } };
-const failed = { id: 'b', creation_order: 1, status: 'ERROR', runs: null, variables: { omega: -1e-7 } };
+const done = {
+  id: 'a',
+  calibration: 7,
+  creation_order: 0,
+  status: 'DONE',
+  runs: 3,
+  variables: { omega: 3.4000000000000004 },
+};
+const failed = {
+  id: 'b',
+  calibration: null,
+  creation_order: 1,
+  status: 'ERROR',
+  runs: null,
+  variables: { omega: -1e-7 },
+};
 const counts = new Map([
   [
     'a',
@@ -17,10 +31,10 @@ describe('csvOfJobs', () => {
   it('has a row for each job and outcome, and one for a job without counts', () => {
     expect(csvOfJobs([done, failed], counts)).toBe(
       [
-        '"job_id","number","status","runs","omega","bitstring","count"',
-        '"a",1,"DONE",3,3.4000000000000004,"01",2',
-        '"a",1,"DONE",3,3.4000000000000004,"10",1',
-        '"b",2,"ERROR",,-1e-7,,',
+        '"job_id","number","status","runs","omega","bitstring","count","calibration"',
+        '"a",1,"DONE",3,3.4000000000000004,"01",2,7',
+        '"a",1,"DONE",3,3.4000000000000004,"10",1,7',
+        '"b",2,"ERROR",,-1e-7,,,',
         '',
       ].join('\r\n'),
     );
@@ -32,17 +46,33 @@ describe('csvOfJobs', () => {
       '\r\n',
     );
     expect(head).toBe(
-      `"job_id","number","status","runs","'=cmd","'@a""b","'+c[0]","'+c[1]","'\tt","'-d","bitstring","count"`,
+      `"job_id","number","status","runs","'=cmd","'@a""b","'+c[0]","'+c[1]","'\tt","'-d","bitstring","count","calibration"`,
     );
-    expect(row).toBe('"a",1,"DONE",3,"""x""",1,1,2,1,1,"\'=1+1",1');
+    expect(row).toBe('"a",1,"DONE",3,"""x""",1,1,2,1,1,"\'=1+1",1,7');
   });
 });
 
 describe('jsonOfJobs', () => {
   it('has each job with its counts', () => {
     expect(JSON.parse(jsonOfJobs([done, failed], counts))).toEqual([
-      { job_id: 'a', number: 1, variables: done.variables, runs: 3, status: 'DONE', counts: { '01': 2, '10': 1 } },
-      { job_id: 'b', number: 2, variables: failed.variables, runs: null, status: 'ERROR', counts: null },
+      {
+        job_id: 'a',
+        number: 1,
+        variables: done.variables,
+        runs: 3,
+        calibration: 7,
+        status: 'DONE',
+        counts: { '01': 2, '10': 1 },
+      },
+      {
+        job_id: 'b',
+        number: 2,
+        variables: failed.variables,
+        runs: null,
+        calibration: null,
+        status: 'ERROR',
+        counts: null,
+      },
     ]);
   });
 });

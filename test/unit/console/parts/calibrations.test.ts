@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { labelOf, numberText } from '../../../../functions/console/parts/calibration-names.ts';
+import { ageOf, cornersOf, inOrder, stepsOf, timeAxis } from '../../../../functions/console/parts/calibration-steps.ts';
+
+const calibration = (number: number, valid_from: string, numbers: Record<string, number>) => ({
+  ...{ number, device_type: 'FRESNEL', numbers, valid_from, created_at: '2026-11-21T00:00:00Z' },
+});
+
+describe('numbers', () => {
+  it('have the labels and units of the noise model, and others are as they are', () => {
+    expect([labelOf('p_false_pos'), labelOf('temperature')]).toEqual([['false positives'], ['temperature', 'µK']]);
+    expect(['constructor', '__proto__', 'T2'].map((name) => labelOf(name))).toEqual([
+      ['constructor'],
+      ['__proto__'],
+      ['T2'],
+    ]);
+    expect(numberText('temperature', 27.5)).toBe('temperature 27.5 µK');
+    expect(numberText('p_false_neg', 0.05)).toBe('false negatives 0.05');
+  });
+});
+
+describe('steps', () => {
+  const late = calibration(1, '2026-11-21T12:00:00Z', { a: 3, b: 1 });
+  const early = calibration(3, '2026-11-21T06:00:00Z', { a: 2 });
+  const replaced = calibration(2, '2026-11-21T06:00:00Z', { a: 1 });
+
+  it('go by the time from which on they hold; of equal times the higher number is the last', () => {
+    expect(inOrder([late, early, replaced]).map(({ number }) => number)).toEqual([2, 3, 1]);
+  });
+
+  it('have a line for each number, which goes on to the end', () => {
+    const [a, b] = stepsOf(inOrder([late, early]));
+    const start = Date.parse('2026-11-21T06:00:00Z');
+    const hour = 3_600_000;
+    expect(a).toEqual({
+      name: 'a',
+      points: [
+        { at: start, value: 2 },
+        { at: start + 6 * hour, value: 3 },
+      ],
+    });
+    expect(b).toEqual({ name: 'b', points: [{ at: start + 6 * hour, value: 1 }] });
+    const x = { least: start, greatest: start + 12 * hour, ticks: [] };
+    const y = { least: 2, greatest: 4, ticks: [] };
+    expect(cornersOf(a!, x, y)).toBe('0,100 50,100 50,50 100,50');
+  });
+
+  it('have an axis of dates, or of times of day', () => {
+    const start = Date.parse('2026-11-21T06:30:00Z');
+    const of = (hours: number) => timeAxis(start, start + hours * 3_600_000).ticks;
+    expect(of(5).map(({ label }) => label)).toEqual(expect.arrayContaining([expect.stringMatching(/^\d\d:\d\d$/)]));
+    expect(of(24 * 20).every(({ label }) => /^\d+ [A-Z][a-z]+$/.test(label))).toBe(true);
+    for (const hours of [0.1, 1, 5, 30, 24 * 9, 24 * 400, 24 * 4_000]) expect(of(hours).length).toBeLessThanOrEqual(7);
+    expect(timeAxis(start, start).greatest).toBeGreaterThan(start);
+  });
+});
+
+it('says how long before a job its machine was calibrated', () => {
+  const age = (started: string | null) => ageOf({ valid_from: '2026-11-21T06:00:00Z' }, started);
+  expect(age('2026-11-21T11:52:00Z')).toBe('5 h 52 min before it ran');
+  expect([age('2026-11-21T05:00:00Z'), age(null)]).toEqual(['as it ran', 'as it ran']);
+});
