@@ -62,6 +62,11 @@ export async function openLaboratory(stack: StackDescription, device = `CHECK_${
       return () => call(`/api/v1/leases/${lease}`, asDevice('DELETE'));
     },
 
+    /** Reports what the machine has measured of itself, from this time on. */
+    async calibrate(numbers: Readonly<Record<string, number>>, valid_from: string): Promise<void> {
+      await asMachine(`/api/v1/devices/${device}/calibrations`, { numbers, valid_from });
+    },
+
     /**
      * Takes the next batch and runs its jobs, each as `run` says by its place, and at most `max`.
      * Answers with the batch's id.

@@ -18,7 +18,6 @@ export function operatorChecks(
   const row = (id: string) => `document.querySelector('.rows .name > a[title="${id}"]')?.closest('tr')`;
   const modeOf = async () => (await call<{ mode: string }>(`/api/v1/devices/${device}`, { token: operator })).mode;
   const reason = 'The laser is exchanged <b>now</b>.';
-  const user = 'check-user';
 
   return {
     async 'an operator lands on the machines, and opens one'() {
@@ -117,35 +116,101 @@ export function operatorChecks(
       return undefined;
     },
 
-    async 'an operator sets the limits of a user, and removes them'() {
-      await visit.expectRefused(404, () =>
-        show(`#/operate/limits?${new URLSearchParams({ subject: `user:${user}` })}`),
-      );
-      await expectAccessible(page, 'the form of limits');
-      await page.fill('Shots this month', '12345');
+    async 'an operator sees what the limits of a user change, sets them, and removes them'() {
+      await create();
+      await show('#/operate/limits');
+      await page.fill('Limits of', 'user');
+      const chosen = `[...document.querySelectorAll('option')].find(({ text }) => text === 'demo')`;
+      await page.waitFor(chosen);
+      const user = await page.evaluate<string>(`${chosen}.value`);
+      await page.fill('Which user', user);
+      await visit.expectRefused(404, async () => {
+        await page.choose('Set them');
+        await page.waitFor(`location.hash.includes(${JSON.stringify(encodeURIComponent(`user:${user}`))})`);
+        await visit.rest();
+      });
+      await page.waitFor(`document.querySelector('main h2')?.innerText === 'Limits of demo'`);
+      await page.fill('Shots this month', '0');
+      await see('New batches would be refused.');
+      await see('No batch would end earlier or later.');
+      await expectAccessible(page, 'the form of limits, with what they change');
+      await page.fill('Shots this month', '12345678');
+      await see('12,345,678');
+      await see('The next batch would be accepted.');
       await page.choose('Save');
-      await see(`user:${user}`);
-      await see('12345');
-      await page.choose(`Remove user:${user}`);
-      await page.waitFor(`document.querySelector('dialog[open]')`);
+      await see('at most 12,345,678 shots a month');
+      // What is set is in the form.
+      await page.choose('demo');
+      await page.waitFor(`[...document.querySelectorAll('form input')].some(({ value }) => value === '12345678')`);
+      await show('#/operate/limits');
+      await page.choose(`Remove the limits of user:${user}`);
+      await page.waitFor(
+        `document.querySelector('dialog[open]')?.innerText.includes('No batch would end earlier or later.')`,
+      );
       await page.choose('Remove these limits');
-      await page.waitFor(`!document.querySelector('dialog') && !document.body.innerText.includes('user:${user}')`);
+      await page.waitFor(`!document.querySelector('dialog') && !document.body.innerText.includes('12,345,678')`);
       return undefined;
     },
 
-    async 'the audit trail has all of it, and the report of usage is there'() {
+    async 'the audit trail tells all of it in sentences, and by choice some of it'() {
       await show('#/operate/audit');
       await page.waitFor(`document.querySelector('main table tbody')`);
-      const acts = (await visit.rows()).slice(0, 5).map(([, , action]) => action);
-      assert.deepEqual(acts, ['limits.delete', 'limits.put', 'batch.cancel', 'batch.priority', 'device.set']);
-      await see(reason);
+      const sentences = (await visit.rows()).slice(0, 9).map(([, sentence]) => sentence!.replace(/\s+/g, ' '));
+      const expected = [
+        /operator removed the limits of demo\.$/,
+        /operator set the limits of demo: at most 12,345,678 shots a month \(was not set\)\.$/,
+        /operator canceled demo’s batch [0-9a-f]{8}…: The laser is exchanged <b>now<\/b>\.$/,
+        /operator gave demo’s batch [0-9a-f]{8}… the priority FREE \(was \w+\): The laser/,
+        new RegExp(`operator removed the maintenance windows of ${device}\\.$`),
+        new RegExp(`operator set the bounds of time of ${device} \\(.*a job at most none, was 10 min`),
+        new RegExp(`operator set the bounds of time of ${device} \\(.*a job at most 10 min, was none`),
+        new RegExp(`operator set the maintenance windows of ${device} \\(.*: Calibration\\)\\.$`),
+        new RegExp(`operator paused ${device}: The laser`),
+      ];
+      for (const [at, sentence] of expected.entries()) assert.match(sentences[at]!, sentence);
+      await page.choose('JSON');
+      await see('"action": "limits.delete"');
       await page.fill('Action', 'batch.cancel');
       await page.choose('Apply');
       await page.waitFor(`location.hash.includes('action=batch.cancel')`);
       await visit.rest();
-      assert((await visit.rows()).every(([, , action]) => action === 'batch.cancel'));
+      assert((await visit.rows()).every(([, sentence]) => /canceled/.test(sentence!)));
+      return undefined;
+    },
+
+    async 'usage is stacked by users, in the measure that one chooses'() {
       await show('#/operate/usage');
-      await see('Total');
+      await page.waitFor(`document.querySelector('.usage .chart rect.f1')`);
+      const { total } = await call<{ total: { jobs: number } }>('/api/v1/usage?scope=all', { token: operator });
+      const pick = (name: string) =>
+        page.evaluate(
+          `[...document.querySelectorAll('.usage .choice label')].find(({ innerText }) => innerText === '${name}').click()`,
+        );
+      await pick('Jobs');
+      await page.waitFor(`location.hash.includes('measure=jobs')`);
+      await see(`${total.jobs.toLocaleString('en')} jobs ended`);
+      const rows = await visit.rows();
+      const names = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('.usage .sweep-legend bdi')].map((each) => each.innerText)`,
+      );
+      assert.equal(names.length, Math.min(6, rows.filter(([, , , jobs]) => jobs !== '0').length));
+      const sum = rows.reduce((all, [, , , jobs]) => all + Number(jobs!.replaceAll(',', '')), 0);
+      assert.equal(sum, total.jobs);
+      // By keys: the first day, with its sum.
+      await page.evaluate(`document.querySelector('.usage .reach').focus()`);
+      await page.press('ArrowDown');
+      await page.waitFor(`/^1 \\w+: /.test(document.querySelector('.usage .reach').getAttribute('aria-valuetext'))`);
+      await page.evaluate(`((select) => {
+        select.value = 'device_type';
+        select.dispatchEvent(new Event('change'));
+      })(document.querySelector('.usage .beside select'))`);
+      await page.waitFor(`location.hash.includes('group_by=device_type')`);
+      await visit.rest();
+      await see(device);
+      await pick('12 months');
+      await page.waitFor(`location.hash.includes('period=month')`);
+      await visit.rest();
+      await page.waitFor(`document.querySelector('.usage .chart rect.f1')`);
       return undefined;
     },
 
@@ -159,8 +224,7 @@ export function operatorChecks(
       await page.waitFor(`document.querySelector('svg.chart')`);
       await expectAccessible(page, 'the batch of a user');
       await show('#/operate/audit?action=batch.read');
-      await page.waitFor(`document.querySelector('main table tbody')?.innerText.includes('demo')`);
-      assert.match((await visit.rows())[0]![1]!, /operator$/);
+      await page.waitFor(`document.querySelector('main table tbody')?.innerText.includes('looked at demo’s batch')`);
       return undefined;
     },
 

@@ -16,7 +16,7 @@ const failed = 3;
 const countOfNone = (at: number) => Math.round(shots * Math.cos(omegas[at]! / 4) ** 2);
 
 /** A batch that varies one value: what a physicist sees of it, and takes along. */
-export function sweepChecks(visit: Visit, { call, device, work }: Laboratory): Record<string, Check> {
+export function sweepChecks(visit: Visit, { calibrate, call, device, work }: Laboratory): Record<string, Check> {
   const { page, see, show } = visit;
   const names = ['Rabi scan <b>', 'Rabi scan, again'];
   const ids: string[] = [];
@@ -41,6 +41,42 @@ export function sweepChecks(visit: Visit, { call, device, work }: Laboratory): R
   }
 
   return {
+    async 'a job says how its machine was calibrated, and its files do; the device has the history'() {
+      const before = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+      await calibrate({ p_false_pos: 0.02, T_2: 4.5 }, before(48));
+      await calibrate({ p_false_pos: 0.01, p_false_neg: 0.05, temperature: 27.5, T_2: 4.25, filling: 0.99 }, before(2));
+      await run(names[0]!);
+      const [job] = await call<{ id: string }[]>(`/api/v2/jobs?batch_id=${ids.pop()}&status=DONE`);
+      await show(`#/job/${job!.id}`);
+      await page.waitFor(`document.querySelector('main').innerText.includes('before it ran')`);
+      const line = await page.evaluate<string>(
+        `[...document.querySelectorAll('main p')].find((each) => each.innerText.startsWith('Calibrated')).innerText`,
+      );
+      assert.match(
+        line,
+        /^Calibrated 2 h( \d+ (min|s))? before it ran: false positives 0\.01, false negatives 0\.05, /,
+      );
+      assert.match(line, /temperature 27\.5 µK, T_2 4\.25 …$/);
+      await page.choose('Calibrated');
+      await page.waitFor(`document.querySelectorAll('.calibrations .chart .k1').length === 5`);
+      await page.waitFor(`document.querySelectorAll('.calibrations .own-job').length > 0`);
+      await page.evaluate(`document.querySelector('.calibrations .reach').focus()`);
+      await page.press('ArrowDown');
+      await page.waitFor(
+        `/^Calibration 1, from .*, false positives 0.02$/.test(document.activeElement.getAttribute('aria-valuetext'))`,
+      );
+      await page.choose('All calibrations as a table');
+      const rows = await visit.rows('section[aria-label="All calibrations as a table"] table');
+      assert.deepEqual(
+        rows.map(([number, , , ...values]) => [number, ...values]),
+        [
+          ['2', '0.01', '4.25', '0.05', '27.5', '0.99'],
+          ['1', '0.02', '4.5', '—', '—', '—'],
+        ],
+      );
+      return undefined;
+    },
+
     async 'a sweep is a curve over its variable: its values are those of the machine, and a failed job is seen'() {
       for (const name of names) await run(name);
       await show(`#/batch/${ids[0]}`);
