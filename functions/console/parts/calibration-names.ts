@@ -20,6 +20,8 @@ const agreed: Readonly<Record<string, readonly [label: string, unit?: string]>> 
   dephasing_rate: ['dephasing rate', '1/µs'],
   hyperfine_dephasing_rate: ['hyperfine dephasing rate', '1/µs'],
   depolarizing_rate: ['depolarizing rate', '1/µs'],
+  dmm_sigma: ['σ of the detuning map'],
+  detuning_map_spot_waist: ['spot waist of the detuning map', 'µm'],
 };
 
 /** What a number is called, with its unit if it is known; other names are as they were reported. */
