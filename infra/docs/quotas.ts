@@ -77,7 +77,7 @@ const ofStack: readonly Quota[] = [
     max: 1_000_000,
     page: pages.cloudFormation,
     measure: (_, text) => [['the template', Buffer.byteLength(text)]],
-    ourMax: 700_000,
+    ourMax: 800_000,
     instead: 'Look for what is repeated, such as metadata and saved queries.',
   },
   {

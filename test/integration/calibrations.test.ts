@@ -26,7 +26,7 @@ const numbers = { p_false_pos: 0.01 };
 function newStack() {
   const clock = { now: start };
   const stack = workerStack(client, names, clock);
-  /** Reports one that is valid from so many milliseconds after now; by default as the service chooses. */
+  /** `validIn`: milliseconds from now; by default as the service chooses. */
   const calibrate = (device: string, validIn?: number) => {
     const valid =
       validIn === undefined ? {} : { valid_from: fromMicroseconds(Math.round((clock.now + validIn) * 1_000)) };
@@ -159,7 +159,7 @@ describe('a job', () => {
       for (const { lease, job } of at % 6 === 0 ? working : []) await stack.heartbeat(lease, job);
       await steps[pick(often)]();
     }
-    // Those that are left are handed out to the end; leases of the dead run out.
+    // The jobs that are left are handed out to the end; leases of the dead run out.
     for (let rounds = 0; rounds < jobCount * 2; rounds++) {
       while (working.length > 0) await steps.end();
       clock.now += 61_000;

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { DeviceRow } from '../../functions/schemas/device.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
-/** Announces two devices: FRESNEL, whose specification is public, with a calibration, and EMU_MPS. */
+/** Announces FRESNEL, whose specification is public, with a calibration, and EMU_MPS. */
 export async function loadDevices(client: DynamoDBDocumentClient, tables: TableNames): Promise<void> {
   const put = putDevice(client, tables);
   for (const device_type of ['FRESNEL', 'EMU_MPS']) {

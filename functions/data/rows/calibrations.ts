@@ -73,7 +73,7 @@ function putNew({ tables }: Db<'Calibrations'>, item: Item): Write {
   return { Put: { TableName: tables.Calibrations, Item: item, ...ifAbsent('kind') } };
 }
 
-/** It leaves alone what the operator has set, and does not touch its `rev`: no lease is concerned. */
+/** It leaves alone what the operator has set, and its `rev`: no lease is concerned. */
 function setKnown(
   { tables }: Db<'DeviceQueue'>,
   device_type: string,

@@ -171,6 +171,7 @@ describe.each(['"', '\\', '\u0001', '\n', '漢', 'é', 'x', '😀'])('the larges
       start_timestamp: times.created_at,
       end_timestamp: times.created_at,
       errors: [jsonOf(character, 16_000).a],
+      calibration: 999_999_999,
     };
     expect(Object.keys(item).sort()).toEqual(Object.keys(Job.shape).sort());
     expect(() => pageReply({ offset: 0, limit: 100 }, { items: Array(100).fill(item), total: 1e9 })).not.toThrow();

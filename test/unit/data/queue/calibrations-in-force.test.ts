@@ -17,7 +17,7 @@ const anyReport = fc.record({
   validIn: fc.oneof(fc.constantFrom(0, -1, 1, 60_000_000), fc.integer({ min: -300_000_000, max: 300_000_000 })),
 });
 
-/** By the definition: reported and valid by then, of the latest validity, of equal ones the highest. */
+/** By the definition: valid by then, of the latest validity, of equal ones the highest. */
 function judge(all: KnownCalibrations, time: number): number | undefined {
   let best: KnownCalibrations[number] | undefined;
   for (const each of all) {

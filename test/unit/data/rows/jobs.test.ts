@@ -47,7 +47,7 @@ function row(seq: number, members: object = {}) {
 
 const rows = [
   row(0),
-  row(1, { status: 'ERROR', errors: ['timeout'] }),
+  row(1, { status: 'ERROR', errors: ['timeout'], calibration: 7 }),
   row(2, { start_timestamp: null, end_timestamp: null, errors: [], results_key: null }),
 ];
 const foreign = row(3, { user_id: 'auth0|bob' });
@@ -59,9 +59,10 @@ describe('listJobs', () => {
   it('shows a job with all its keys, and nothing that only writers need', async () => {
     const { db, reads } = recorded(rows);
     const page = await listJobs(db, withoutRole(alice), query({ id: ids, user_id: [alice], limit: ['2'] }));
-    const shown = ({ seq, rev, results_key, ...job }: (typeof rows)[number]) => ({
+    const shown = ({ seq, rev, results_key, ...job }: (typeof rows)[number] & { calibration?: number }) => ({
       ...job,
       variables: { omega: [1.5] },
+      calibration: job.calibration ?? null,
       user_name: null,
     });
     expect(page).toEqual({ items: [rows[2]!, rows[1]!].map(shown), total: 3 });
