@@ -1,5 +1,5 @@
 import type { OwnLimits } from '../../schemas/limits.ts';
-import { useCall, useSigned } from '../client/use-call.ts';
+import { useCall } from '../client/use-call.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
 import { UsageFigures } from '../parts/usage-figures.tsx';
 import { Shown } from '../ui/basics.tsx';
@@ -8,14 +8,13 @@ import { texts } from '../ui/texts.ts';
 
 const { usage: words } = texts;
 
-/** What the person used, and what is left to them. Operators see everyone's usage. */
+/** What the person used, and what is left to them. Operators have everyone's usage elsewhere. */
 export function UsageView() {
-  const { session } = useSigned();
   const limits = useCall<OwnLimits>('/api/v1/limits');
   return (
     <>
       <h1>{texts.views.usage}</h1>
-      <UsageFigures scope={session.isOperator ? 'all' : 'own'} />
+      <UsageFigures scope="own" />
       <section class="card">
         <h2>{words.limits}</h2>
         <Shown loaded={limits}>
