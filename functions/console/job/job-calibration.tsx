@@ -17,8 +17,8 @@ interface Props {
 }
 
 /**
- * In which state the machine was when it ran a job. Of a device that has never reported any, and of
- * a job that has not run, nothing is said.
+ * The state of the machine when it ran a job. Nothing of a device that has never reported any, and
+ * of a job that has not run.
  */
 export function JobCalibration({ job: { calibration: number, start_timestamp: started }, deviceType }: Props) {
   const path = `/api/v1/devices/${encodeURIComponent(deviceType)}/calibrations`;

@@ -1,4 +1,4 @@
-/** Whom operators may choose: those who used something in the last year, wait, or have a project. */
+/** Whom operators may choose: people with usage in the last year, with a batch in a queue. */
 
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useSigned } from '../client/use-call.ts';
@@ -23,7 +23,7 @@ interface Seen {
   readonly project_id?: string | null;
 }
 
-/** Queues that are looked into for those who have used nothing yet. */
+/** Queues that are looked into, for people without usage. */
 const maxQueues = 12;
 
 /** By name. What cannot be read is left out. It reads a year of usage, and a page of each queue. */

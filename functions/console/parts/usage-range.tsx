@@ -11,7 +11,7 @@ interface Props {
   readonly link: (changed: Readonly<Record<string, string | undefined>>) => string;
 }
 
-/** Of which time: a usual range, or days that are given. */
+/** The time of a report: a usual range, or days that are given. */
 export function RangeChoice({ range, link }: Props) {
   const ranges = usualRanges(new Date(), words.year);
   const chosen = ranges.findIndex(

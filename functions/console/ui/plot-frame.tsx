@@ -13,7 +13,7 @@ export interface Guide {
   /** From 0 to 1, from the left and from above. */
   readonly x: number;
   readonly y: number;
-  /** The first is the most important one. Each may have the class of its curve. None: only a line. */
+  /** The most important one first, each with the class of its curve, if it has one. */
   readonly lines: readonly { readonly text: string; readonly look?: string }[];
 }
 

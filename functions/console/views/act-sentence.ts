@@ -17,7 +17,7 @@ export type Entry = Act & { readonly operator_name?: string | null };
 /** A text, or one that leads somewhere. */
 export type Part = string | { readonly text: string; readonly link: string };
 
-/** What names are needed besides those that the trail has, and where its batches are. */
+/** Names that the trail does not have, and where its batches are. */
 export interface Context {
   readonly projectName: (id: string) => string | undefined;
   readonly batchLink: (target: Act['target']) => string;

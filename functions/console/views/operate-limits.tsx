@@ -167,7 +167,7 @@ function SubjectChoice() {
   );
 }
 
-/** No id: one that nobody knows by name yet is typed. */
+/** No id: the person types one. */
 const another = ' ';
 
 function SubjectForm({ subject }: { readonly subject: string }) {
