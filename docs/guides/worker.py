@@ -85,7 +85,8 @@ def send(method, url, **options):
 
 def call(method, path, body=None):
     if time.monotonic() > token["ends"]:
-        answer = send("POST", os.environ["TOKEN_ENDPOINT"], data={"grant_type": "client_credentials"}, auth=CLIENT).json()
+        grant = {"grant_type": "client_credentials"}
+        answer = send("POST", os.environ["TOKEN_ENDPOINT"], data=grant, auth=CLIENT).json()
         token.update(text=answer["access_token"], ends=time.monotonic() + answer["expires_in"] - 60)
     return send(method, f"{API}/api/v1/{path}", json=body, headers={"Authorization": "Bearer " + token["text"]})
 

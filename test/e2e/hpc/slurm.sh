@@ -17,7 +17,8 @@ shift 2
 
 if ! command -v slurmctld >/dev/null && [[ ! -d $folder/root ]]; then
   mkdir -p "$folder/lists/partial" "$folder/packages/partial"
-  options=(-qq -o Debug::NoLocking=1 -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder" -o Dir::Cache::Archives="$folder/packages")
+  options=(-qq -o Debug::NoLocking=1 -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder")
+  options+=(-o Dir::Cache::Archives="$folder/packages")
   apt-get "${options[@]}" update >&2
   apt-get "${options[@]}" install --yes --no-install-recommends --download-only slurmctld slurmd slurm-client munge >&2
   for package in "$folder"/packages/*.deb; do dpkg-deb --extract "$package" "$folder/root"; done
