@@ -341,6 +341,13 @@ export const routes = {
     entry: 'endpoints/devices/get-device',
     uses: { Devices: ['GetItem'], DeviceQueue: ['Query'], Counters: ['Query'], ...userNames },
   },
+  removeDevice: {
+    method: 'DELETE',
+    path: '/api/v1/devices/{device_type}',
+    rate: 'seldom',
+    entry: 'endpoints/devices/remove-device',
+    uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
+  },
   listMinutes: {
     method: 'GET',
     path: '/api/v1/devices/{device_type}/minutes',
@@ -355,13 +362,6 @@ export const routes = {
     entry: 'endpoints/service/get-metrics',
     uses: { Devices: ['Query'], DeviceQueue: ['Query'], Counters: ['Query'] },
     timeoutSeconds: timeLimits.longFunction,
-  },
-  removeDevice: {
-    method: 'DELETE',
-    path: '/api/v1/devices/{device_type}',
-    rate: 'seldom',
-    entry: 'endpoints/devices/remove-device',
-    uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
   reportCalibration: {
     method: 'POST',

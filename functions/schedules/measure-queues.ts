@@ -14,8 +14,8 @@ const db = database(otherFunctions.measureQueues);
  * Writes a line for each device that has announced itself, with the length of its queue and the age
  * of the oldest batch that waits; and one line for all of them, with the number of devices at which
  * batches wait without a worker. Metric filters read these. Keeps the value of the minute for each.
- * Puts back batches whose workers are gone, so that their users see that they wait. Throws when a queue could not be measured, after
- * measuring all others.
+ * Puts back batches whose workers are gone, so that their users see that they wait. Throws when a
+ * queue could not be measured, after measuring all others.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
   const request_id = context.awsRequestId;

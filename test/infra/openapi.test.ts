@@ -195,7 +195,8 @@ describe('openApiDocument', () => {
           content: Record<string, { schema: unknown }>;
         };
         const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Response`;
-        expect(success.content['application/json']?.schema, `${method} ${path}`).toEqual({
+        const [content] = Object.values(success.content);
+        expect(content?.schema, `${method} ${path}`).toEqual({
           $ref: `#/components/schemas/${name}`,
         });
       }

@@ -84,8 +84,8 @@ export interface CommitContext {
   /** The changes come from events. Each event may be delivered twice at the same time. */
   readonly source?: 'events' | undefined;
   /**
-   * Counts microseconds for which a device was busy with jobs that a transaction has changed; it must
-   * not fail. By default countBusy.
+   * Counts microseconds for which a device was busy with jobs that a transaction has changed; it
+   * must not fail. By default countBusy.
    */
   readonly countBusy?: ((deviceType: string, microseconds: number) => unknown) | undefined;
   /** Everything is checked as usual, and nothing is sent. */

@@ -13,8 +13,9 @@ export interface DeviceMetrics extends QueueMeasure {
 }
 
 /**
- * Measures all devices that have announced themselves, in the order of their types. What listDevices
- * reads; for each device half a read unit for about 16 batches, and for about 30 idle workers.
+ * Measures all devices that have announced themselves, in the order of their types. What
+ * listDevices reads; for each device half a read unit for about 16 batches, and for about 30 idle
+ * workers.
  */
 export async function measureDevices(db: Db<'Devices' | 'DeviceQueue' | 'Counters'>): Promise<DeviceMetrics[]> {
   return fewAtOnce(await listDevices(db), async ({ device_type: deviceType }) => {

@@ -1,16 +1,15 @@
 /**
- * What was measured of devices, minute by minute, for 8 days: in the table Counters an item for each
- * device and 20 minutes. A minute is one attribute of it, so that a measurement takes one write unit.
+ * What was measured of devices, minute by minute, for 8 days: in the table Counters an item for
+ * each device and 20 minutes. A minute is one attribute of it, so that a measurement takes one
+ * write unit.
  */
 
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { InvalidInput } from '../../errors.ts';
 import type { DeviceMinutes, Minutes, MinutesQuery } from '../../schemas/device-minutes.ts';
 import { fromMilliseconds, minuteOf, toMicroseconds } from '../../values/timestamp.ts';
-import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryAll } from '../dynamodb/reads.ts';
-import { deviceSubject } from '../queue/idle-workers.ts';
+import { deviceSubject, updateCounter } from '../queue/device-counters.ts';
 import { type QueueMeasure, workersPresent } from './queue-measures.ts';
 
 const minutesOfItem = 20;
@@ -30,11 +29,11 @@ const nameOf = (minute: number) => `minutes#${Math.floor(minute / minutesOfItem)
 const attributeOf = (minute: number) => `m${minute % minutesOfItem}`;
 
 /**
- * Keeps what was measured, as the value of the minute that is over. The first measurement of a minute
- * counts, and others change nothing. 1 write unit.
+ * Keeps what was measured, as the value of the minute that is over. The first measurement of a
+ * minute counts, and others change nothing. 1 write unit.
  */
 export async function keepMinute(
-  { client, tables }: Db<'Counters'>,
+  db: Db<'Counters'>,
   deviceType: string,
   { measure, idle }: { readonly measure: QueueMeasure; readonly idle: ReadonlyMap<string, number> },
 ): Promise<void> {
@@ -48,17 +47,13 @@ export async function keepMinute(
     workers: workersPresent(measure, idle),
     atWork: atWork.length,
   };
-  const name = attributeOf(minute);
-  const command = new UpdateCommand({
-    TableName: tables.Counters,
-    Key: { subject: deviceSubject(deviceType), name: nameOf(minute) },
-    UpdateExpression: `SET ${name} = if_not_exists(${name}, :value), expires_at = :expiry`,
-    ExpressionAttributeValues: {
-      ':value': numbers.map((each) => kept[each].toString(36)).join(),
-      ':expiry': 60 * (minute + minutesOfItem + keptMinutes),
-    },
-  });
-  await translateErrors(client.send(command));
+  const attribute = attributeOf(minute);
+  const update = {
+    assignment: `${attribute} = if_not_exists(${attribute}, :value)`,
+    value: numbers.map((each) => kept[each].toString(36)).join(),
+    expires_at: 60 * (minute + minutesOfItem + keptMinutes),
+  };
+  await updateCounter(db, { deviceType, name: nameOf(minute) }, update);
 }
 
 /**
@@ -113,8 +108,8 @@ async function readValues(db: Db<'Counters'>, deviceType: string, { first, last 
 }
 
 /**
- * The values with the microseconds by which the time of all work has grown since the value before. A
- * sum that falls, because an event has corrected an end, is made up for by what follows.
+ * The values with the microseconds by which the time of all work has grown since the value before.
+ * A sum that falls, because an event has corrected an end, is made up for by what follows.
  */
 function withBusyTimes(values: readonly MinuteValue[]): MinuteValue[] {
   let highest = values[0]?.busy ?? 0;

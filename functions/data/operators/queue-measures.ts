@@ -75,7 +75,9 @@ function busyWith(item: QueueItem): number {
   return deviceMicroseconds({}, item, Math.min(lastHeartbeat(item), item.job_until ?? Number.MAX_SAFE_INTEGER));
 }
 
-/** A worker was there if it was busy, or asked for work within this time: it is noted every 30 s. */
+/**
+ * A worker was there if it was busy, or asked for work within this time: it is noted every 30 s.
+ */
 const presentMilliseconds = 90_000;
 
 /** The number of workers that are there: two of one name count once. */

@@ -13,9 +13,10 @@ import { measureQueue } from './queue-measures.ts';
 const maxWorkers = 200;
 
 /**
- * A device with its workers, for operators: it names users. Throws NotFound for a type that was never
- * announced, set or queued for. 1 read unit for each 4 KB of its specification and each 16 batches,
- * half a unit for about 30 idle workers, and what namesOf takes for the users of batches at work.
+ * A device with its workers, for operators: it names users. Throws NotFound for a type that was
+ * never announced, set or queued for. 1 read unit for each 4 KB of its specification and each 16
+ * batches, half a unit for about 30 idle workers, and what namesOf takes for the users of batches
+ * at work.
  */
 export async function watchDevice(
   db: Db<'Devices' | 'DeviceQueue' | 'Counters' | 'Columns' | 'Contributors'>,

@@ -3,33 +3,19 @@
  * Counters, for a day. Busy ones are known from their leases.
  */
 
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryFirstPage } from '../dynamodb/reads.ts';
+import { deviceSubject, updateCounter } from './device-counters.ts';
 
 const keptSeconds = 24 * 3_600;
 const prefix = 'worker#';
 
-/** Under what the table Counters holds what is known of a device. */
-export function deviceSubject(deviceType: string): string {
-  return `device:${deviceType}`;
-}
-
 /** Notes that a worker asks for work now. 1 write unit. */
-export async function noteIdleWorker(
-  { client, tables, clock }: Db<'Counters'>,
-  deviceType: string,
-  worker: string,
-): Promise<void> {
-  const now = clock.now();
-  const command = new UpdateCommand({
-    TableName: tables.Counters,
-    Key: { subject: deviceSubject(deviceType), name: `${prefix}${worker}` },
-    UpdateExpression: 'SET seen_at = :now, expires_at = :expiry',
-    ExpressionAttributeValues: { ':now': now, ':expiry': Math.floor(now / 1_000) + keptSeconds },
-  });
-  await translateErrors(client.send(command));
+export async function noteIdleWorker(db: Db<'Counters'>, deviceType: string, worker: string): Promise<void> {
+  const value = db.clock.now();
+  const expires_at = Math.floor(value / 1_000) + keptSeconds;
+  const name = `${prefix}${worker}`;
+  await updateCounter(db, { deviceType, name }, { assignment: 'seen_at = :value', value, expires_at });
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * What is known of a device's workers: how long jobs took, how long jobs have kept them busy in all,
- * and which workers were there last. It is an item of the device's queue. Reads of the queue's front
- * include it; claims skip it.
+ * What is known of a device's workers: how long jobs took, how long jobs have kept them busy in
+ * all, and which workers were there last. It is an item of the device's queue. Reads of the queue's
+ * front include it; claims skip it.
  *
  * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read
  * and never conflicts. The weight of a report falls exponentially with the number of later reports.

@@ -58,7 +58,7 @@ function countedAt(clock: Item | undefined, name: string): StartedBatches {
   return { batches: Math.floor(counted / perBatch), seconds: counted % perBatch };
 }
 
-/** Those of the minute of this time, within the last hour. */
+/** The batches that were claimed in the minute of this time, within the last hour. */
 export function startedInMinute(clock: Item | undefined, time: number): StartedBatches {
   return countedAt(clock, nameOf(minuteOf(time)));
 }

@@ -182,8 +182,8 @@ export async function noteWorker(
 }
 
 /**
- * Adds microseconds for which a device was busy. What they belong to is stored already, so a failure
- * is only logged. 1 write unit.
+ * Adds microseconds for which a device was busy. What they belong to is stored already, so a
+ * failure is only logged. 1 write unit.
  */
 export async function countBusy(db: Db<'DeviceQueue'>, deviceType: string, microseconds: number): Promise<void> {
   try {
