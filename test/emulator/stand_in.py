@@ -22,6 +22,7 @@ class StandIn:
         self.calls: list[str] = []
         self.beats: list[str | None] = []
         self.announced: dict[str, dict] = {}
+        self.calibrations: list[dict] = []
         self.reports: dict[str, dict] = {}
         self.uploads: dict[str, bytes] = {}
         self.tokens = 0
@@ -85,6 +86,9 @@ class StandIn:
         if request.command == "PUT":
             self.announced[name] = body
             return 200, {"data": body}
+        if name == "calibrations":
+            self.calibrations.append(body)
+            return 201, {"data": body}
         if name == "claim":
             if self.running is not None or not self.waiting:
                 return 200, {"data": None}

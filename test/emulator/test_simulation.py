@@ -5,15 +5,19 @@ import math
 import sys
 import unittest
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy
 from pulser import MockDevice, NoiseModel, Pulse, Register, Register3D, Sequence
 from pulser.backend import BitStrings, EmulationConfig, Energy, Occupation, Results
 from pulser.json.abstract_repr.deserializer import deserialize_device
+from pulser_simulation import QutipBackendV2, QutipConfig
+from scipy.stats import chi2_contingency
 
 local = Path(__file__).parents[2] / "infra" / "local"
 sys.path.insert(0, str(local / "emulator"))
 from simulation import InputFault, simulate  # noqa: E402
+from simulators import QUTIP  # noqa: E402
 
 specs = json.loads((local / "demo" / "device-specs.json").read_text())
 FRESNEL = deserialize_device(specs["FRESNEL"])
@@ -30,16 +34,15 @@ def sequence(register=None, device=MockDevice, measured=True, channel="rydberg_g
     return new
 
 
-def run(submitted, config=None, device_type="EMU_FREE", own=None, **job):
+def run(submitted, config=None, device_type="EMU_FREE", own=None, simulator=QUTIP, noise_numbers=None, **job):
     """The results document of a job, `submitted` with the batch or, as `own`, with the job."""
     as_text = {
         name: each and (each if isinstance(each, str) else each.to_abstract_repr())
         for name, each in {"batch": submitted, "job": own, "config": config}.items()
     }
     batch = {"id": "b", "sequence_builder": as_text["batch"], "backend_configuration": as_text["config"]}
-    return simulate(
-        batch, {"id": "j", "sequence": as_text["job"], "variables": None, "runs": None, **job}, specs[device_type]
-    )
+    job = {"id": "j", "sequence": as_text["job"], "variables": None, "runs": None, **job}
+    return simulate(batch, job, specs[device_type], simulator, noise_numbers)
 
 
 def observing(*observables, **options):
@@ -189,6 +192,49 @@ class Configurations(unittest.TestCase):
         self.assertEqual(sum(run(plain, "nonsense", device_type="FRESNEL")["counter"].values()), 100)
 
 
+class Calibrations(unittest.TestCase):
+    """The numbers of a calibration, as the noise of a simulation."""
+
+    still_exact = {"p_false_pos": 0.03, "p_false_neg": 0.08, "relaxation_rate": 0.5, "dephasing_rate": 0.3}
+    numbers = {**still_exact, "state_prep_error": 0.02, "temperature": 40.0, "amp_sigma": 0.05, "laser_waist": 150.0}
+    shots = 20_000
+
+    def by_hand(self, numbers, shots=shots, **options):
+        observables = [BitStrings(one_state="r", num_shots=shots)]
+        config = QutipConfig(observables=observables, noise_model=NoiseModel(**numbers), **options)
+        return QutipBackendV2(sequence(), config=config).run().final_bitstrings
+
+    def agreement(self, one, other):
+        """How likely counts differ at least as much by chance: 1 in a million runs it is below 1e-6."""
+        bits = sorted(one | other)
+        return chi2_contingency([[counter.get(each, 0) for each in bits] for counter in (one, other)]).pvalue
+
+    def test_a_noise_model_that_is_sent_gives_the_very_counts_of_pulsers_emulator(self):
+        config = observing(BitStrings(num_shots=500), noise_model=NoiseModel(**self.numbers), n_trajectories=4)
+        numpy.random.seed(1)
+        expected = self.by_hand(self.numbers, 500, n_trajectories=4)
+        numpy.random.seed(1)
+        self.assertEqual(run(sequence(), config)["counter"], expected)
+        self.assertEqual(sum(expected.values()), 2000)
+
+    def test_a_calibration_is_the_noise_of_a_job_that_brings_none(self):
+        expected, pure = self.by_hand(self.still_exact), self.by_hand({})
+        for config in (None, observing(BitStrings())):
+            counter = run(sequence(), config, runs=self.shots, noise_numbers=self.still_exact)["counter"]
+            self.assertGreater(self.agreement(counter, expected), 1e-6)
+            self.assertLess(self.agreement(counter, pure), 1e-9)
+
+    def test_the_noise_of_a_job_goes_before_that_of_a_calibration(self):
+        own = observing(BitStrings(), noise_model=NoiseModel(**self.still_exact))
+        counter = run(sequence(), own, runs=self.shots, noise_numbers={"p_false_pos": 0.5})["counter"]
+        self.assertGreater(self.agreement(counter, self.by_hand(self.still_exact)), 1e-6)
+
+    def test_a_qpu_with_a_calibration_answers_with_as_many_shots_as_the_job_has_runs(self):
+        three = sequence(layout.define_register(22, 25, 34), FRESNEL)
+        counter = run(three, device_type="FRESNEL", runs=50, noise_numbers=self.numbers)["counter"]
+        self.assertEqual(sum(counter.values()), 50)
+
+
 def replace_in(text, *path, by):
     """The document with another value at `path`."""
     whole = part = json.loads(text)
@@ -235,7 +281,7 @@ class Faults(unittest.TestCase):
 
     def test_too_many_atoms(self):
         register = Register.rectangle(1, 13, spacing=6, prefix="q")
-        self.assert_fault("13 atoms: this emulator simulates at most 12", sequence(register))
+        self.assert_fault("13 atoms: this emulator simulates at most 12. EMU_MPS takes more", sequence(register))
 
     def test_too_many_shots(self):
         self.assert_fault("10000000 shots: this emulator takes at most 1000000", sequence(), runs=10_000_000)
@@ -267,17 +313,12 @@ class Faults(unittest.TestCase):
             run(None)
 
     def test_what_only_the_machine_lacks_is_not_the_users_fault(self):
-        import simulation
+        class Full(QutipBackendV2):
+            def __init__(self, *_, **__):
+                raise OSError("no space left")
 
-        def fail(*_, **__):
-            raise OSError("no space left")
-
-        original, simulation.QutipBackendV2 = simulation.QutipBackendV2, fail
-        try:
-            with self.assertRaises(OSError):
-                run(sequence())
-        finally:
-            simulation.QutipBackendV2 = original
+        with patch("pulser_simulation.QutipBackendV2", Full), self.assertRaises(OSError):
+            run(sequence())
 
 
 class Physics(unittest.TestCase):

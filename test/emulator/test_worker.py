@@ -16,16 +16,17 @@ from stand_in import StandIn
 local = Path(__file__).parents[2] / "infra" / "local"
 sys.path.insert(0, str(local / "emulator"))
 import service as service_module  # noqa: E402
+from child import Model  # noqa: E402
 from service import Answer, Refusal, Service  # noqa: E402
 from worker import Worker  # noqa: E402
 
 specs = json.loads((local / "demo" / "device-specs.json").read_text())["EMU_FREE"]
 
 
-def sequence(atoms=1, duration=400):
+def sequence(atoms=1, duration=400, amplitude=2):
     new = Sequence(Register.rectangle(1, atoms, spacing=5, prefix="q"), MockDevice)
     new.declare_channel("global", "rydberg_global")
-    new.add(Pulse.ConstantPulse(duration, 2, 0, 0), "global")
+    new.add(Pulse.ConstantPulse(duration, amplitude, 0, 0), "global")
     new.measure()
     return new.to_abstract_repr()
 
@@ -48,14 +49,14 @@ class Workers(unittest.TestCase):
         service_module.WAITS_SECONDS = self.waits
 
     @contextmanager
-    def working(self, *jobs, job_seconds=60, **attributes):
+    def working(self, *jobs, job_seconds=60, noise_numbers=None, **attributes):
         """A worker at its work for the jobs of a batch."""
         batch = {"id": "the-batch", "sequence_builder": sequence(), "backend_configuration": None}
         stand_in = StandIn(batch, list(jobs))
         for name, value in attributes.items():
             setattr(stand_in, name, value)
         service = Service(stand_in.url, f"{stand_in.url}/token", "id", "secret")
-        worker = Worker(service, "EMU_FREE", specs, "worker-1", job_seconds, self.stopping)
+        worker = Worker(service, "EMU_FREE", Model(specs, noise_numbers=noise_numbers), "worker-1", job_seconds, self.stopping)
         thread = threading.Thread(target=worker.work)
         with redirect_stdout(self.output):
             thread.start()
@@ -116,6 +117,18 @@ class Workers(unittest.TestCase):
         with self.working(job("first", endless), heartbeat_seconds=3600) as stand_in:
             self.wait_until(lambda: stand_in.beats)
         self.assertEqual(stand_in.beats, ["first"])
+
+    def test_a_calibration_is_reported_once_before_the_first_claim_and_is_the_noise_of_the_jobs(self):
+        # Nothing is excited, and every 0 is read as a 1.
+        still = job("still", sequence(amplitude=0))
+        with self.working(still, job("second"), noise_numbers={"p_false_pos": 1.0}) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+            claims = stand_in.calls.count("POST /api/v1/devices/EMU_FREE/claim")
+            self.wait_until(lambda: stand_in.calls.count("POST /api/v1/devices/EMU_FREE/claim") > claims)
+        self.assertEqual(stand_in.calibrations, [{"numbers": {"p_false_pos": 1.0}}])
+        first = "POST /api/v1/devices/EMU_FREE/claim"
+        self.assertLess(stand_in.calls.index("POST /api/v1/devices/EMU_FREE/calibrations"), stand_in.calls.index(first))
+        self.assertEqual(json.loads(stand_in.uploads["still"])["counter"], {"1": 10})
 
     def test_a_canceled_job_is_ended_and_the_next_one_runs(self):
         with self.working(job("canceled", endless), job("after")) as stand_in:
@@ -178,7 +191,7 @@ class Workers(unittest.TestCase):
         stand_in = StandIn({}, [])
         stand_in.failures = {"EMU_FREE": [403]}
         worker = Worker(
-            Service(stand_in.url, f"{stand_in.url}/token", "id", "secret"), "EMU_FREE", specs, "w", 60, self.stopping
+            Service(stand_in.url, f"{stand_in.url}/token", "id", "secret"), "EMU_FREE", Model(specs), "w", 60, self.stopping
         )
         with self.assertRaisesRegex(Refusal, "403: as the test wants it"):
             worker.work()
@@ -200,7 +213,7 @@ class Workers(unittest.TestCase):
                     stopping.set()
                 return Answer(answers.pop(0) if path.endswith("/claim") else {}, 3.0)
 
-        worker = Worker(Empty(), "EMU_FREE", specs, "w", 60, Stopping())
+        worker = Worker(Empty(), "EMU_FREE", Model(specs), "w", 60, Stopping())
         worker._run_batch = lambda claim: None
         with redirect_stdout(self.output):
             worker.work()

@@ -11,30 +11,40 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
+from typing import NamedTuple
 
-MAX_MEMORY_BYTES = 4 * 1024**3
+from simulators import QUTIP, Simulator, draw_new_seeds
 
-# New processes are forked from one that has imported Pulser already: they start at once.
+# New processes are forked from one that has imported the simulators already: they start at once.
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["pulser_simulation"])
+_context.set_forkserver_preload([QUTIP.package])
 
 
-def import_pulser() -> None:
-    """In the process that others are forked from, so that the first job need not wait for it. Returns at once."""
+def import_simulators(packages: list[str]) -> None:
+    """In the process that others are forked from, so that no job need wait for it. Returns at once."""
+    _context.set_forkserver_preload(packages)
     forkserver.ensure_running()
+
+
+class Model(NamedTuple):
+    """What plays a device."""
+
+    specs: str
+    simulator: Simulator = QUTIP
+    noise_numbers: dict | None = None
 
 
 class ChildDied(Exception):
     """The process ended without an answer: what was wrong is not known to be the job's fault."""
 
 
-def run_in_child(batch: dict, job: dict, specs: str, seconds: float, is_over: Callable[[], bool]) -> dict | None:
+def run_in_child(batch: dict, job: dict, model: Model, seconds: float, is_over: Callable[[], bool]) -> dict | None:
     """`{"results": document}`, `{"error": text for the user}`, or None once `is_over()`: the process is killed then.
 
     Raises ChildDied.
     """
     receiver, sender = _context.Pipe(duplex=False)
-    child = _context.Process(target=_simulate, args=(sender, batch, job, specs), daemon=True)
+    child = _context.Process(target=_simulate, args=(sender, batch, job, model), daemon=True)
     child.start()
     sender.close()
     deadline = time.monotonic() + seconds
@@ -54,21 +64,18 @@ def run_in_child(batch: dict, job: dict, specs: str, seconds: float, is_over: Ca
         child.join()
 
 
-def _simulate(connection: Connection, batch: dict, job: dict, specs: str) -> None:
+def _simulate(connection: Connection, batch: dict, job: dict, model: Model) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(ValueError):  # macOS knows no such limit.
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        limit = model.simulator.max_memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
     warnings.simplefilter("ignore")
-    import numpy
     from simulation import InputFault, simulate
 
-    # A forked process goes on with the random numbers of the one that it was forked from: every job
-    # would get the same.
-    numpy.random.seed()
-
+    draw_new_seeds()
     try:
-        outcome = {"results": simulate(batch, job, specs)}
+        outcome = {"results": simulate(batch, job, *model)}
     except InputFault as fault:
         outcome = {"error": str(fault)}
     connection.send(outcome)

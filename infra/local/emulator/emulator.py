@@ -13,8 +13,9 @@ import sys
 import threading
 from pathlib import Path
 
-from child import import_pulser
+from child import Model, import_simulators
 from service import Refusal, Service
+from simulators import OPTIONAL, QUTIP, Simulator
 from worker import MAX_IDLE_SECONDS, Worker
 
 SPECS = json.loads((Path(__file__).parent.parent / "demo" / "device-specs.json").read_text(encoding="utf-8"))
@@ -24,7 +25,8 @@ def main() -> None:
     options = read_options()
     # Simulations run side by side: each takes one core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    import_pulser()
+    simulators = choose_simulators(options)
+    import_simulators(sorted({each.package for each in simulators.values()}))
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -36,14 +38,15 @@ def main() -> None:
         try:
             # The local stack is asked as often as it wants: that costs nothing.
             idle_seconds = 0 if options.base_url is None else MAX_IDLE_SECONDS
-            Worker(service, device_type, SPECS[device_type], name, options.job_seconds, stopping, idle_seconds).work()
+            model = Model(specify(device_type, simulators[device_type]), simulators[device_type], options.calibration)
+            Worker(service, device_type, model, name, options.job_seconds, stopping, idle_seconds).work()
         except Refusal as refusal:
             problems.append(f"The service refuses the worker for {device_type} ({refusal}).")
         except Exception as problem:
             problems.append(f"The worker for {device_type} failed: {problem!r}")
         stopping.set()
 
-    workers = [threading.Thread(target=work, args=[each], daemon=True) for each in options.device_type or SPECS]
+    workers = [threading.Thread(target=work, args=[each], daemon=True) for each in simulators]
     for worker in workers:
         worker.start()
     stopping.wait()
@@ -55,14 +58,47 @@ def main() -> None:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device-type", action="append", choices=SPECS, help="repeatable; otherwise all of them")
+    packages = f"for their device types, instead of QuTiP: {', '.join(OPTIONAL)}"
+    parser.add_argument("--with", dest="packages", type=lambda text: text.split(","), default=[], help=packages)
+    calibration = "a JSON file, numbers of Pulser's NoiseModel: reported at the start, and the noise of jobs without any"
+    parser.add_argument("--calibration", type=read_calibration, metavar="FILE", help=calibration)
     parser.add_argument("--job-seconds", type=float, default=600, help="the longest simulation (600)")
     parser.add_argument("--stack", type=Path, default=Path(".local/stack.json"), help="the local stack's description")
     parser.add_argument("--base-url", help="of a stack on AWS: its output ApiUrl")
     parser.add_argument("--token-endpoint", help="of a stack on AWS: its issuer's, for client_credentials")
     options = parser.parse_args()
+    for name in options.packages:
+        if name not in OPTIONAL:
+            parser.error(f"--with takes {' and '.join(OPTIONAL)}, not {name}")
+        if not OPTIONAL[name].is_installed():
+            parser.error(f"{name} is not installed: npm run emulator -- --with {name}")
     if (options.base_url is None) != (options.token_endpoint is None):
         parser.error("--base-url and --token-endpoint belong together")
     return options
+
+
+def read_calibration(file: str) -> dict:
+    from pulser import NoiseModel
+
+    try:
+        numbers = json.loads(Path(file).read_text(encoding="utf-8"))
+        NoiseModel(**numbers)
+    except (OSError, TypeError, ValueError) as problem:
+        raise argparse.ArgumentTypeError(f"{file} holds no numbers of a noise model: {problem}") from None
+    return numbers
+
+
+def choose_simulators(options: argparse.Namespace) -> dict[str, Simulator]:
+    """By device type."""
+    chosen = {OPTIONAL[name].device_type: OPTIONAL[name] for name in options.packages}
+    return {each: chosen.get(each, QUTIP) for each in options.device_type or SPECS}
+
+
+def specify(device_type: str, simulator: Simulator) -> str:
+    """The specification to announce: that of the demo, with as many atoms as this simulator takes."""
+    if simulator == QUTIP:
+        return SPECS[device_type]
+    return json.dumps({**json.loads(SPECS[device_type]), "max_atom_num": simulator.max_atoms})
 
 
 def connect(options: argparse.Namespace, stopping: threading.Event) -> Service:

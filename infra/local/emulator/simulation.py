@@ -1,34 +1,22 @@
-"""Simulates one job with Pulser and QuTiP: documents in, the results document out. Knows nothing of the service."""
+"""Simulates one job, by Pulser: documents in, the results document out. Knows nothing of the service."""
 
 import json
+import random
+from collections import Counter
 from contextlib import contextmanager
 
 from jsonschema import ValidationError
-from pulser import Sequence
-from pulser.backend import Backend, BitStrings
+from pulser import NoiseModel, Sequence
+from pulser.backend import Backend, BitStrings, EmulationConfig
 from pulser.devices import Device
 from pulser.json.abstract_repr.deserializer import deserialize_device
-from pulser_simulation import QutipBackendV2, QutipConfig
+from simulators import QUTIP, SHARED_MEMBERS, Simulator
 
-MAX_ATOMS = 12
 MAX_SHOTS = 1_000_000
 DEFAULT_SHOTS = 100
-
-# What QutipConfig takes from a batch's backend_configuration. Members for other emulators are
-# passed over.
-KNOWN_MEMBERS = {
-    "default_evaluation_times",
-    "default_num_shots",
-    "initial_state",
-    "interaction_matrix",
-    "n_trajectories",
-    "noise_model",
-    "observables",
-    "prefer_device_noise_model",
-    "sampling_rate",
-    "solver",
-    "with_modulation",
-}
+# As many as Pulser takes for the noise model of a device.
+TRAJECTORIES = 40
+MORE_ATOMS = "EMU_MPS takes more where the emulator runs it by emu-mps (--with emu-mps)."
 
 # The state that reads as 1 in each measurement basis. QuTiP cannot infer it where atoms have three
 # levels.
@@ -39,11 +27,14 @@ class InputFault(Exception):
     """The job cannot run, however often it is tried: its text is for the user."""
 
 
-def simulate(batch: dict, job: dict, specs: str) -> dict:
+def simulate(
+    batch: dict, job: dict, specs: str, simulator: Simulator = QUTIP, noise_numbers: dict | None = None
+) -> dict:
     """The results document of a job, as a claim describes it, on the device that `specs` specifies.
 
     The stand-in for a QPU takes what the QPU would take, and answers with a `counter` alone. Emulators also answer with
-    `serialised_results`, the text that Pulser reads back. Raises InputFault.
+    `serialised_results`, the text that Pulser reads back. A job that brings no noise gets a NoiseModel of
+    `noise_numbers`. Raises InputFault.
     """
     device = deserialize_device(specs)
     is_qpu = isinstance(device, Device)
@@ -54,17 +45,28 @@ def simulate(batch: dict, job: dict, specs: str) -> dict:
         raise LookupError("The claim holds no sequence for this job.")
     sequence = read_sequence(text, job["variables"])
     atoms = len(sequence.register.qubit_ids)
-    if atoms > MAX_ATOMS:
-        raise InputFault(f"The register has {atoms} atoms: this emulator simulates at most {MAX_ATOMS}.")
+    if atoms > simulator.max_atoms:
+        text = f"The register has {atoms} atoms: this emulator simulates at most {simulator.max_atoms}."
+        raise InputFault(text if simulator != QUTIP else f"{text} {MORE_ATOMS}")
     if is_qpu:
         sequence = adapt_to_qpu(sequence, device, job["runs"])
-    config, counted = read_config(None if is_qpu else batch["backend_configuration"], job["runs"], sequence)
+    text = None if is_qpu else batch["backend_configuration"]
+    config, counted = read_config(text, job["runs"], sequence, simulator)
+    if noise_numbers and not config.noise_model.noise_types:
+        config = config.with_changes(noise_model=NoiseModel(**noise_numbers), n_trajectories=TRAJECTORIES)
     with blame_input("The sequence cannot be simulated"):
-        results = QutipBackendV2(sequence, config=config).run()
-        document = {"counter": results.get_result(counted.tag, 1.0)}
-        if not is_qpu:
-            document["serialised_results"] = results.to_abstract_repr()
-        return document
+        results = simulator.backend(sequence, config=config).run()
+        counter = results.get_result(counted.tag, 1.0)
+        if is_qpu:
+            return {"counter": draw(counter, config.default_num_shots)}
+        return {"counter": counter, "serialised_results": results.to_abstract_repr()}
+
+
+def draw(counter: dict[str, int], shots: int) -> dict[str, int]:
+    """So many of the shots that all trajectories gave together."""
+    if sum(counter.values()) == shots:
+        return counter
+    return dict(Counter(random.sample(list(counter), shots, counts=list(counter.values()))))
 
 
 def read_sequence(text: str, variables: dict | None) -> Sequence:
@@ -94,16 +96,21 @@ def adapt_to_qpu(sequence: Sequence, device: Device, runs: int | None) -> Sequen
     return sequence
 
 
-def read_config(text: str | None, runs: int | None, sequence: Sequence) -> tuple[QutipConfig, BitStrings]:
+def read_config(
+    text: str | None, runs: int | None, sequence: Sequence, simulator: Simulator
+) -> tuple[EmulationConfig, BitStrings]:
     """What to observe and how, and which observable gives the counter. The job's runs override the configured shots."""
+    kind = simulator.backend.config_type
+    taken = SHARED_MEMBERS | simulator.members
     with blame_input("The backend_configuration cannot be read"):
-        config = QutipConfig(observables=[BitStrings()], default_num_shots=DEFAULT_SHOTS)
+        config = EmulationConfig(observables=[BitStrings()], default_num_shots=DEFAULT_SHOTS, **simulator.fixed)
+        members = {}
         if text is not None:
             members = json.loads(text)
             if not isinstance(members, dict):
                 raise InputFault("The backend_configuration is not a JSON object.")
-            known = {name: members[name] for name in KNOWN_MEMBERS & members.keys()}
-            config = QutipConfig.from_abstract_repr(json.dumps({**json.loads(config.to_abstract_repr()), **known}))
+        known = {name: members[name] for name in taken & members.keys()}
+        config = kind.from_abstract_repr(json.dumps({**json.loads(config.to_abstract_repr()), **known}))
         if runs is not None:
             config = config.with_changes(default_num_shots=runs)
     counted = find_final_bitstrings(config)
@@ -118,7 +125,7 @@ def read_config(text: str | None, runs: int | None, sequence: Sequence) -> tuple
     return config, counted
 
 
-def find_final_bitstrings(config: QutipConfig) -> BitStrings | None:
+def find_final_bitstrings(config: EmulationConfig) -> BitStrings | None:
     for each in config.observables:
         times = config.default_evaluation_times if each.evaluation_times is None else each.evaluation_times
         if isinstance(each, BitStrings) and (times == "Full" if isinstance(times, str) else 1.0 in times):
@@ -133,9 +140,10 @@ def blame_input(what: str):
         yield
     except (InputFault, OSError, ImportError):
         raise
-    except MemoryError:
-        raise InputFault(f"{what}: it needs more memory than this emulator has.") from None
     except Exception as error:
+        # PyTorch has no class for it.
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            raise InputFault(f"{what}: it needs more memory than this emulator has.") from None
         raise InputFault(f"{what}: {describe(error)}") from error
 
 

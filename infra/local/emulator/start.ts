@@ -12,37 +12,56 @@ import { SetupProblem } from '../../commands/setup-problem.ts';
 const here = import.meta.dirname;
 const requirements = join(here, 'requirements.txt');
 const environment = resolve('.local', 'emulator');
+const python = join(environment, 'bin', 'python');
 const oldestMinor = 10;
 
 try {
-  process.exitCode = await run(await preparePython(), [join(here, 'emulator.py'), ...process.argv.slice(2)]);
+  const args = process.argv.slice(2);
+  await preparePython();
+  if (args.some((arg) => /^--with(=|$)/.test(arg))) await addSimulators();
+  process.exitCode = await run(python, [join(here, 'emulator.py'), ...args]);
 } catch (error) {
   console.error(error instanceof SetupProblem ? error.message : error);
   process.exitCode = 1;
 }
 
-/**
- * The environment's Python. An environment of other requirements, or one that was not finished, is
- * made anew.
- */
-async function preparePython(): Promise<string> {
-  const python = join(environment, 'bin', 'python');
+/** Makes the environment anew if it has other requirements, or was not finished. */
+async function preparePython(): Promise<void> {
   const stamp = join(environment, 'requirements.sha256');
   const wanted = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex');
   const found = await readFile(stamp, 'utf8').catch(() => undefined);
-  if (found === wanted && spawnSync(python, ['--version']).status === 0) return python;
+  if (found === wanted && spawnSync(python, ['--version']).status === 0) return;
   const system = findPython();
   const started = Date.now();
   console.log('Makes the Python environment of the emulator in .local/emulator: about 0.5 GB, once …');
   await rm(environment, { recursive: true, force: true });
-  await install(system, ['-m', 'venv', environment]);
-  const checked = ['--require-hashes', '--only-binary', ':all:', '--requirement', requirements];
-  await install(python, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', 'install', ...checked]);
+  if (!((await succeeds(system, ['-m', 'venv', environment])) && (await install(requirements)))) {
+    await rm(environment, { recursive: true, force: true });
+    throw new SetupProblem(
+      'The Python environment could not be made: see above. Debian and Ubuntu need the package python3-venv.',
+    );
+  }
   await writeFile(stamp, wanted);
   console.log(`Done after ${((Date.now() - started) / 1000).toFixed(0)} s.`);
-  return python;
+}
+
+/** Adds emu-mps and emu-sv to the environment, if it does not have them in the wanted versions. */
+async function addSimulators(): Promise<void> {
+  const program = `import sys; from importlib.metadata import version
+sys.exit(any(version(name) != wanted for name, wanted in (line.split() for line in sys.argv[1].splitlines())))`;
+  const wanted = (await readFile(join(here, 'requirements-with.in'), 'utf8')).trim().replaceAll('==', ' ');
+  if (spawnSync(python, ['-c', program, wanted]).status === 0) return;
+  const started = Date.now();
+  console.log('Installs emu-mps, emu-sv and PyTorch in .local/emulator: about 5 GB on Linux, 0.6 GB on macOS, once …');
+  if (!(await install(join(here, 'requirements-with.txt')))) {
+    throw new SetupProblem(
+      'emu-mps and emu-sv could not be installed: see above. They need Python 3.11 to 3.14, and a PyTorch for it and for ' +
+        'this machine. Without --with, QuTiP simulates EMU_MPS and EMU_SV, too: up to 12 atoms.',
+    );
+  }
+  console.log(`Done after ${((Date.now() - started) / 1000).toFixed(0)} s.`);
 }
 
 function findPython(): string {
@@ -52,14 +71,13 @@ function findPython(): string {
   return found;
 }
 
-async function install(command: string, args: readonly string[]): Promise<void> {
-  const code = await run(command, args);
-  if (code !== 0) {
-    await rm(environment, { recursive: true, force: true });
-    throw new SetupProblem(
-      'The Python environment could not be made: see above. Debian and Ubuntu need the package python3-venv.',
-    );
-  }
+function install(file: string): Promise<boolean> {
+  const checked = ['--require-hashes', '--only-binary', ':all:', '--requirement', file];
+  return succeeds(python, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', 'install', ...checked]);
+}
+
+async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
+  return (await run(command, args)) === 0;
 }
 
 /** Runs a program as if it were this one: with its terminal, its signals and its exit code. */

@@ -5,7 +5,7 @@ import json
 import threading
 from datetime import datetime, timezone
 
-from child import run_in_child
+from child import Model, run_in_child
 from heartbeats import Heartbeats
 from service import Conflict, Service, Unreachable, upload
 
@@ -19,7 +19,7 @@ class Worker:
         self,
         service: Service,
         device_type: str,
-        specs: str,
+        model: Model,
         name: str,
         job_seconds: float,
         stopping: threading.Event,
@@ -28,7 +28,7 @@ class Worker:
         self._service = service
         self._device_type = device_type
         self._device = f"/api/v1/devices/{device_type}"
-        self._specs = specs
+        self._model = model
         self._name = name
         self._job_seconds = job_seconds
         self._stopping = stopping
@@ -36,13 +36,16 @@ class Worker:
 
     def work(self) -> None:
         """Until `stopping` is set. Raises Refusal where the service lets this worker announce or claim nothing."""
-        announced, pause = False, 0.0
+        announced, calibrated, pause = False, self._model.noise_numbers is None, 0.0
         while not self._stopping.is_set():
             try:
                 if not announced:
-                    self._service.call("PUT", self._device, {"status": "UP", "specs": self._specs})
-                    self._log("waits for work.")
+                    self._service.call("PUT", self._device, {"status": "UP", "specs": self._model.specs})
                     announced = True
+                if not calibrated:
+                    numbers = self._model.noise_numbers
+                    self._service.call("POST", f"{self._device}/calibrations", {"numbers": numbers})
+                    calibrated = True
                 claim, retry_after = self._service.call("POST", f"{self._device}/claim", {"worker": self._name})
                 if claim is None:
                     pause = max(retry_after, min(2 * pause, self._max_idle_seconds))
@@ -81,7 +84,7 @@ class Worker:
         heartbeats.job_id = job["id"]
         started = datetime.now(timezone.utc)
         outcome = run_in_child(
-            batch, job, self._specs, self._job_seconds, lambda: self._stopping.is_set() or heartbeats.is_over()
+            batch, job, self._model, self._job_seconds, lambda: self._stopping.is_set() or heartbeats.is_over()
         )
         ended = datetime.now(timezone.utc)
         if outcome is None:
