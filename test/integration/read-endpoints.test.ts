@@ -178,7 +178,13 @@ describe.each([
 describe('the devices', () => {
   it('are shown to everyone, all or some', async () => {
     const unset = { mode: 'OPEN', status_message: null, available_at: null, windows: [] };
-    const unknown = { average_queue_time: null, idle_seconds: 120, max_atom_num: null, channels: null, calibration: null };
+    const unknown = {
+      average_queue_time: null,
+      idle_seconds: 120,
+      max_atom_num: null,
+      channels: null,
+      calibration: null,
+    };
     const announced = { status: 'UP', availability: 'ACTIVE', queue_length: 0 };
     const fresnel = { device_type: 'FRESNEL', is_emulator: false, ...announced, ...unset, ...unknown };
     const emulator = { ...fresnel, device_type: 'EMU_MPS', is_emulator: true };
