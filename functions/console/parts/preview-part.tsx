@@ -31,7 +31,7 @@ export function PreviewPart({
       {failure === undefined && preview === undefined && <p class="aside">{isOld ? words.looking : words.nothing}</p>}
       {failure === undefined && preview !== undefined && (
         <>
-          {preview.batches.length === 0 && <p>{words.noBatch(preview.looked_at)}</p>}
+          {preview.batches.length === 0 && <p>{words.noBatch}</p>}
           {groupsOf(preview).map((group) => (
             <Group key={group.name} group={group} known={known} />
           ))}

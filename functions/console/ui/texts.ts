@@ -1060,8 +1060,7 @@ export const texts = {
     looking: 'The service looks at it …',
     nothing: 'It is worked out once the form says what to do.',
     failed: 'What it would do could not be worked out. You can do it all the same.',
-    noBatch: (lookedAt: number) =>
-      lookedAt === 0 ? 'No batch is in the queue.' : 'No batch would end earlier or later.',
+    noBatch: 'No batch would end earlier or later.',
     refusesNew: 'New batches would be refused.',
     incomplete: (lookedAt: number) => `Only the first ${lookedAt} batches of the queue were looked at.`,
     groups: {
