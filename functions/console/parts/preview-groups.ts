@@ -14,9 +14,16 @@ export interface PreviewGroup {
 
 type GroupName = keyof typeof words.groups;
 
-/** What happens to a batch. */
-function groupOf({ ends_before, ends_after, ends_after_reason, delay_seconds }: MovedBatch): GroupName {
-  if (ends_after === null) return ends_after_reason === 'paused' || ends_after_reason === 'closed' ? 'held' : 'lost';
+const isHeld = (reason: MovedBatch['ends_after_reason']) => reason === 'paused' || reason === 'closed';
+
+/** What happens to a batch; undefined where it has no end before and after, for the same cause. */
+function groupOf(batch: MovedBatch): GroupName | undefined {
+  const { ends_before, ends_before_reason, ends_after, ends_after_reason, delay_seconds } = batch;
+  if (ends_after === null) {
+    const group = isHeld(ends_after_reason) ? 'held' : 'lost';
+    const before = isHeld(ends_before_reason) ? 'held' : 'lost';
+    return ends_before === null && before === group ? undefined : group;
+  }
   if (ends_before === null || delay_seconds === null) return 'gained';
   const { least, likely, most } = delay_seconds;
   return (likely || most + least) < 0 ? 'earlier' : 'later';

@@ -19,6 +19,7 @@ export function PreviewPart({
   readonly previewed: Previewed;
   readonly known?: Known;
 }) {
+  const groups = preview === undefined ? [] : groupsOf(preview);
   return (
     <section class="preview full" role="status" aria-label={words.title} aria-busy={isOld ? 'true' : undefined}>
       <h3>{words.title}</h3>
@@ -31,8 +32,8 @@ export function PreviewPart({
       {failure === undefined && preview === undefined && <p class="aside">{isOld ? words.looking : words.nothing}</p>}
       {failure === undefined && preview !== undefined && (
         <>
-          {preview.batches.length === 0 && <p>{words.noBatch}</p>}
-          {groupsOf(preview).map((group) => (
+          {groups.length === 0 && <p>{words.noBatch}</p>}
+          {groups.map((group) => (
             <Group key={group.name} group={group} known={known} />
           ))}
           {preview.refuses_new === true && <p>{words.refusesNew}</p>}

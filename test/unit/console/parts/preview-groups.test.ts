@@ -44,6 +44,21 @@ describe('the groups of batches that an act moves', () => {
     ]);
   });
 
+  it('leave out what had no end before, for the same cause', () => {
+    const none = { ends_before: null, ends_after: null };
+    expect(
+      inGroups([
+        moved('paused, then closed', { ...none, ends_before_reason: 'paused', ends_after_reason: 'closed' }),
+        moved('no worker', { ...none, ends_before_reason: 'no_worker', ends_after_reason: 'unknown' }),
+        moved('held now', { ...none, ends_before_reason: 'unknown', ends_after_reason: 'paused' }),
+        moved('free, without a worker', { ...none, ends_before_reason: 'paused', ends_after_reason: 'no_worker' }),
+      ]),
+    ).toEqual([
+      ['held', ['held now']],
+      ['lost', ['free, without a worker']],
+    ]);
+  });
+
   it('are none where nothing moves', () => {
     expect(inGroups([])).toEqual([]);
   });
