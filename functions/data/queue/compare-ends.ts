@@ -8,6 +8,7 @@ import type { EstimatedEnd, MovedBatch, NoEndReason } from '../../schemas/previe
 import { countWorkers } from './count-workers.ts';
 import { pauseAt, whyNoStart } from './device-rules.ts';
 import { type Random, randomNumbers, sampleOf } from './draw-job-times.ts';
+import { batchIdOfKey } from './fair-order.ts';
 import { countPlays, courseOf, drawPlay, type PlayedQueue, playQueue, rangeOf, timesOf } from './play-queue.ts';
 import { maxCountedBatches, type QueueFront } from './queue.ts';
 import type { FrontItem } from './queue-item.ts';
@@ -92,8 +93,9 @@ interface Side {
 function planPlays(front: QueueFront, { rules, moved }: QueueAct) {
   const { at, times } = front;
   const first = front.batches.slice(0, maxCountedBatches);
-  const isHere = moved === undefined || first.some(({ key }) => key === moved.item.key);
-  const known = isHere ? first : [...first, moved.item];
+  // The front may show the batch where it was a moment ago, or twice.
+  const byId = new Map([...first, ...(moved ? [moved.item] : [])].map((item) => [batchIdOfKey(item.key), item]));
+  const known = [...byId.values()];
   const held = known.filter(({ lease_until }) => lease_until > at);
   const batches = [...held, ...known.filter(({ lease_until }) => lease_until <= at)];
   const workers = countWorkers(front, held);

@@ -175,6 +175,15 @@ describe('compareEnds', () => {
     expect(back.moved[0]).toMatchObject({ item: { key: keyOf(2) }, ends_after_reason: 'unknown', delay_seconds: null });
   });
 
+  it.each([
+    ['where it was', [held(1), waiting(2), waiting(3), waiting(9, { key: keyOf(9, 4) })]],
+    ['twice', [held(1), waiting(2), waiting(3), waiting(4), waiting(9, { key: keyOf(9, 4) })]],
+  ])('plays a batch once that the front shows %s', (_, batches) => {
+    const { moved, played } = compareEnds(front(batches), { moved: { item: waiting(4), key: keyOf(0, 4) } }, at);
+    expect(played).toBe(4);
+    expect(moved.map(({ item }) => item.key).sort()).toEqual([2, 3, 4].map((place) => keyOf(place)));
+  });
+
   it('leaves out a batch that has no job to run, such as an open one that idles', () => {
     const idle = held(1, { jobs_left: 0, idle_since: at - 20_000 });
     expect(
