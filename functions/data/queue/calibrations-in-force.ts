@@ -44,11 +44,12 @@ function effectiveFrom([, validFrom, createdAt]: KnownCalibration): number {
 
 /**
  * The list with a further calibration, without any that is in force at no time from a minute before
- * now on: each begins to be in force when it becomes effective, if ever. Throws LimitExceeded where
- * more than 10 are to come, or more than 20 have come within a minute.
+ * now on: each begins to be in force when it becomes effective, if ever. Those whose number is not
+ * lower are left out: restored tables may have lost them. Throws LimitExceeded where more than 10
+ * are to come, or more than 20 have come within a minute.
  */
 export function withCalibration(known: KnownCalibrations, added: KnownCalibration, now: number): KnownCalibrations {
-  const all = [...known, added];
+  const all = [...known.filter(([number]) => number < added[0]), added];
   const kept = all.filter(
     (each) => calibrationInForce(all, Math.max(effectiveFrom(each), now - keptMilliseconds)) === each[0],
   );

@@ -75,6 +75,17 @@ describe('the list of known calibrations', () => {
     expect(known.map(([number]) => number)).toEqual([2, 5]);
   });
 
+  it('loses what restored tables have no more: numbers are given anew', () => {
+    const known: KnownCalibrations = [
+      [1, start * 1_000, start],
+      [2, (start + 5 * second) * 1_000, start],
+    ];
+    const now = start + 10 * second;
+    const after = withCalibration(known, [2, (start + second) * 1_000, now], now);
+    expect(after.find(([number]) => number === 2)).toEqual([2, (start + second) * 1_000, now]);
+    expect(after.map(([number]) => number)).toEqual([1, 2]);
+  });
+
   it('takes 10 that are to come and 20 of a minute, and refuses more', () => {
     let known: KnownCalibrations = [];
     for (let n = 1; n <= 10; n++) known = withCalibration(known, [n, (start + n * second) * 1_000, start], start);
