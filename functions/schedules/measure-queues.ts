@@ -3,7 +3,8 @@ import { database } from '../data/dynamodb/db.ts';
 import { putBackBatch } from '../data/leases/leases.ts';
 import { keepMinute } from '../data/operators/device-minutes.ts';
 import { measureQueue, type QueueMeasure } from '../data/operators/queue-measures.ts';
-import { listIdleWorkers } from '../data/queue/idle-workers.ts';
+import { listIdleWorkers, noteIdleWorker } from '../data/queue/idle-workers.ts';
+import { lastHeartbeat } from '../data/queue/queue-item.ts';
 import { listDevices } from '../data/rows/devices.ts';
 import { otherFunctions } from '../other-functions.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
@@ -13,7 +14,8 @@ const db = database(otherFunctions.measureQueues);
 /**
  * Writes a line for each device that has announced itself, with the length of its queue and the age
  * of the oldest batch that waits; and one line for all of them, with the number of devices at which
- * batches wait without a worker. Metric filters read these. Keeps the value of the minute for each.
+ * batches wait without a worker. Metric filters read these. Keeps the value of the minute for each,
+ * and when each worker was last heard of that has a batch.
  * Puts back batches whose workers are gone, so that their users see that they wait. Throws when a
  * queue could not be measured, after measuring all others.
  */
@@ -43,6 +45,9 @@ async function putBackOne(item: QueueMeasure['lapsed'][number]): Promise<void> {
 async function keepOne(deviceType: string, measure: QueueMeasure): Promise<void> {
   try {
     await keepMinute(db, deviceType, { measure, idle: await listIdleWorkers(db, deviceType) });
+    for (const { worker, ...item } of measure.atWork) {
+      if (worker !== undefined) await noteIdleWorker(db, deviceType, worker, lastHeartbeat(item));
+    }
   } catch (error) {
     addToRequestLog({ minute_error: describeError(error) });
   }

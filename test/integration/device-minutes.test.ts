@@ -332,6 +332,27 @@ describe('workers', () => {
     expect(await watchDevice({ ...db }, device)).toMatchObject({ batches_at_work: 0, workers: { length: 2 } });
   });
 
+  it('are known from their last heartbeat on once they have no batch, however long they had one', async () => {
+    const { device, user } = newNames();
+    clock.now = noon - 86_400_000;
+    await announceDevice(db, device, { status: 'UP' });
+    await stack.announce(device, {});
+    await stack.claim(device, 'lost');
+    clock.now = noon - 20_000;
+    await stack.create(user, { device_type: device });
+    const claim = await stack.claimed(device, 'lost');
+    clock.now = noon;
+    await stack.heartbeat(leaseFrom(claim), claim.job.id);
+    const { handler } = await import('../../functions/schedules/measure-queues.ts');
+    await loggedLines(() => handler({} as ScheduledEvent, lambdaContext()));
+    seconds(300);
+    await stack.claimed(device, 'next');
+    expect((await watchDevice(db, device)).workers).toMatchObject([
+      { worker: 'next', batch_id: claim.batch.id },
+      { worker: 'lost', seen_at: fromMilliseconds(noon), batch_id: null },
+    ]);
+  });
+
   it('are noted while the device is paused, too, and never of a device that nobody knows', async () => {
     const { device } = newNames();
     clock.now = noon;

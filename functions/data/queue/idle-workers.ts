@@ -1,6 +1,7 @@
 /**
- * The workers of a device that asked for work and got none: an item for each name in the table
- * Counters, for a day. Busy ones are known from their leases.
+ * When workers of a device were there that have no batch: an item for each name in the table
+ * Counters, for a day. One that asked for work and got none is noted at once. One that has a batch
+ * is known from its lease, and noted each minute, so that it is known once it has none.
  */
 
 import type { Db } from '../dynamodb/db.ts';
@@ -10,17 +11,21 @@ import { deviceSubject, updateCounter } from './device-counters.ts';
 const keptSeconds = 24 * 3_600;
 const prefix = 'worker#';
 
-/** Notes that a worker asks for work now. 1 write unit. */
-export async function noteIdleWorker(db: Db<'Counters'>, deviceType: string, worker: string): Promise<void> {
-  const value = db.clock.now();
+/** Notes that a worker was there at a time, by default now. 1 write unit. */
+export async function noteIdleWorker(
+  db: Db<'Counters'>,
+  deviceType: string,
+  worker: string,
+  value = db.clock.now(),
+): Promise<void> {
   const expires_at = Math.floor(value / 1_000) + keptSeconds;
   const name = `${prefix}${worker}`;
   await updateCounter(db, { deviceType, name }, { assignment: 'seen_at = :value', value, expires_at });
 }
 
 /**
- * When each worker of the last 24 hours asked last, in milliseconds since 1970, by its name: up to
- * about 8,000, which one read holds. Half a read unit for about 30 workers.
+ * When each worker of the last 24 hours was noted last, in milliseconds since 1970, by its name: up
+ * to about 8,000, which one read holds. Half a read unit for about 30 workers.
  */
 export async function listIdleWorkers(db: Db<'Counters'>, deviceType: string): Promise<ReadonlyMap<string, number>> {
   const { items } = await queryFirstPage(db, {
