@@ -428,6 +428,27 @@ describe('metrics', () => {
     }
   });
 
+  it('have a busy time that does not fall while a report is under way', async () => {
+    const { device, claim, lease } = await stack.held();
+    await announceDevice(db, device, { status: 'UP' });
+    const busy: number[] = [];
+    const look = async () => {
+      const text = prometheusText((await measureDevices(db)).filter(({ deviceType }) => deviceType === device));
+      busy.push(Number(/busy_seconds_total\{.*\} (.*)/.exec(text)![1]));
+    };
+    const watched = interceptedClient(client, async ({ name, input, send }) => {
+      if (name === UpdateCommand.name && (input.Key as { key?: string }).key === deviceTimesKey) await look();
+      return send();
+    });
+    seconds(40);
+    await stack.heartbeat(lease, claim.job.id);
+    await look();
+    await workerStack(watched, names, clock).report(lease, claim.job.id);
+    await look();
+    expect(busy).toEqual(busy.toSorted((a, b) => a - b));
+    expect([busy.length, busy.at(-1)]).toEqual([3, 40]);
+  });
+
   /** `PROMTOOL` is the path of Prometheus' own checker. */
   it.runIf(process.env.PROMTOOL)('pass the checks of Prometheus', async () => {
     const { body } = await text();

@@ -31,9 +31,12 @@ export interface QueueMeasure {
   /**
    * How long devices of this type have worked on jobs in all, in microseconds. On a job that runs,
    * until the last heartbeat, and not beyond the time that it may take: so a worker that turns out
-   * to be lost takes nothing back.
+   * to be lost takes nothing back. It falls for a moment where a job has ended and is not counted
+   * yet.
    */
   readonly busy: number;
+  /** The part of it that is counted: without the jobs that run. Only a correction lowers it. */
+  readonly counted: number;
 }
 
 /**
@@ -55,6 +58,7 @@ export async function measureQueue(db: Db<'DeviceQueue'>, deviceType: string): P
   const clock = itemAt(deviceClockKey);
   const batches = items.filter(isBatch).map((item) => storedRow(QueueItem, item));
   const waiting = batches.filter(({ lease_until }) => lease_until <= now);
+  const counted = Number(itemAt(deviceTimesKey)?.[busyName] ?? 0);
   const created = waiting.map(({ key }) => toMicroseconds(placeOfKey(key).created_at) / 1_000);
   const oldest = created.reduce((earliest, time) => Math.min(earliest, time), now);
   return {
@@ -67,7 +71,8 @@ export async function measureQueue(db: Db<'DeviceQueue'>, deviceType: string): P
     lapsed: waiting.filter(({ lease_until, put_back }) => lease_until > 0 && put_back !== true),
     atWork: batches.filter(({ lease_until, put_back }) => lease_until > now && put_back !== true),
     started: startedInMinute(clock, now - 60_000),
-    busy: batches.reduce((sum, item) => sum + busyWith(item), Number(itemAt(deviceTimesKey)?.[busyName] ?? 0)),
+    busy: batches.reduce((sum, item) => sum + busyWith(item), counted),
+    counted,
   };
 }
 

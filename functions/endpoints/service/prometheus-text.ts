@@ -21,8 +21,9 @@ const metrics: readonly Metric[] = [
   {
     name: 'device_busy_seconds_total',
     type: 'counter',
-    help: 'How long workers were busy with jobs. When none is, usage has the same as device_seconds.',
-    values: ({ busy }) => busy / 1e6,
+    help: 'How long workers were busy with jobs that run no more. When none runs, usage has the same as device_seconds.',
+    // A counter that falls is one that began anew: Prometheus would add all of it once more.
+    values: ({ counted }) => counted / 1e6,
   },
   {
     name: 'device_queue_length',
