@@ -1,5 +1,6 @@
 import type { ListedCalibration } from '../../schemas/calibration.ts';
 import type { Job } from '../../schemas/job.ts';
+import { devicePath } from '../client/device-path.ts';
 import { useCall } from '../client/use-call.ts';
 import { numberText } from '../parts/calibration-names.ts';
 import { ageOf } from '../parts/calibration-steps.ts';
@@ -21,7 +22,7 @@ interface Props {
  * of a job that has not run.
  */
 export function JobCalibration({ job: { calibration: number, start_timestamp: started }, deviceType }: Props) {
-  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}/calibrations`;
+  const path = devicePath(deviceType, '/calibrations');
   const found = useCall<ListedCalibration>(number === null ? null : `${path}/${number}`);
   const others = useCall<ListedCalibration[]>(number === null && started !== null ? path : null, {
     query: { limit: 1 },

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ListedCalibration } from '../../schemas/calibration.ts';
 import type { Job } from '../../schemas/job.ts';
+import { devicePath } from '../client/device-path.ts';
 import { useCall } from '../client/use-call.ts';
 import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
 import { Time } from '../ui/basics.tsx';
@@ -26,7 +27,7 @@ const height = 110;
  * on it, and a table. Nothing where it has reported none.
  */
 export function CalibrationHistory({ deviceType }: { readonly deviceType: string }) {
-  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}/calibrations`;
+  const path = devicePath(deviceType, '/calibrations');
   const list = useCall<ListedCalibration[]>(path, { query: { limit: maxRows } });
   const newest = list.answer?.data ?? [];
   const starts = useOwnStarts(newest.length > 0 ? deviceType : undefined);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { DeviceMinutes } from '../../schemas/device-minutes.ts';
+import { devicePath } from '../client/device-path.ts';
 import { type Loaded, useCall } from '../client/use-call.ts';
 import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
 import { Shown } from '../ui/basics.tsx';
@@ -20,9 +21,7 @@ const hourMilliseconds = 3_600_000;
 
 /** What was measured of a device in the last 24 hours. */
 export function useDay(deviceType: string): Loaded<DeviceMinutes> {
-  return useCall<DeviceMinutes>(`/api/v1/devices/${encodeURIComponent(deviceType)}/minutes`, {
-    again: () => lookSeconds,
-  });
+  return useCall<DeviceMinutes>(devicePath(deviceType, '/minutes'), { again: () => lookSeconds });
 }
 
 /** The queue, the waits and the work of a device in the last 24 hours: three plots, and a table. */

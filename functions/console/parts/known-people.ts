@@ -1,6 +1,7 @@
 /** Whom operators may choose: people with usage in the last year, with a batch in a queue. */
 
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { devicePath } from '../client/device-path.ts';
 import { useSigned } from '../client/use-call.ts';
 import { cutEnd } from '../ui/cut-text.ts';
 import { KnownDevices } from './known-devices.ts';
@@ -12,7 +13,7 @@ export interface Known {
   readonly name: string;
 }
 
-export interface KnownPeople {
+interface KnownPeople {
   readonly users: readonly Known[];
   readonly projects: readonly Known[];
 }
@@ -38,9 +39,7 @@ export function useKnownPeople(): KnownPeople {
     const asked = [
       api.call<{ rows: readonly Seen[] }>('/api/v1/usage', { query }).then(({ data }) => data.rows),
       ...devices.map((device) =>
-        api
-          .call<readonly Seen[]>(`/api/v1/devices/${encodeURIComponent(device)}/queue`, { query: { limit: 100 } })
-          .then(({ data }) => data),
+        api.call<readonly Seen[]>(devicePath(device, '/queue'), { query: { limit: 100 } }).then(({ data }) => data),
       ),
     ];
     void Promise.allSettled(asked).then((all) =>

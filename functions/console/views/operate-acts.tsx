@@ -5,6 +5,7 @@ import { needsReason } from '../../device-modes.ts';
 import type { OperatedDevice } from '../../schemas/device.ts';
 import type { DeviceMode, MaintenanceWindow } from '../../schemas/device-rules.ts';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
+import { devicePath } from '../client/device-path.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction } from '../client/use-call.ts';
 import { nameOf } from '../parts/batch-name.ts';
@@ -29,10 +30,6 @@ interface ActProps {
 
 interface DeviceActProps extends ActProps {
   readonly deviceType: string;
-}
-
-function devicePath(deviceType: string): string {
-  return `/api/v1/devices/${encodeURIComponent(deviceType)}`;
 }
 
 /** Sets the device, then closes. */
@@ -154,7 +151,7 @@ export function RemoveWindowQuestion({ windows, at, ...props }: WindowProps & { 
 }
 
 export const bounds = ['max_job_seconds', 'idle_seconds', 'max_batch_seconds'] as const;
-export type Bounds = Readonly<Record<(typeof bounds)[number], number | null>>;
+type Bounds = Readonly<Record<(typeof bounds)[number], number | null>>;
 
 /** Sets the bounds of time. An empty field is none. */
 export function BoundsQuestion({ set, ...props }: DeviceActProps & { readonly set: Bounds }) {

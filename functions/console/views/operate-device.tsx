@@ -4,6 +4,7 @@ import type { Act } from '../../schemas/audit.ts';
 import type { DeviceMode } from '../../schemas/device-rules.ts';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import type { WatchedDevice } from '../../schemas/watched-device.ts';
+import { devicePath } from '../client/device-path.ts';
 import { type Loaded, useCall } from '../client/use-call.ts';
 import { CalibrationHistory } from '../parts/calibration-history.tsx';
 import { DayFigures, useDay } from '../parts/day-figures.tsx';
@@ -43,11 +44,10 @@ type Asked =
 
 /** One device: what it does, its workers, its day, its queue, and what operators set. */
 export function DevicePart({ deviceType }: { readonly deviceType: string }) {
-  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}`;
   const offset = Number(useAddress().query.get('offset') ?? 0);
   const [asked, setAsked] = useState<Asked>();
-  const device = useCall<WatchedDevice>(path, { again: () => lookSeconds });
-  const list = useCall<QueuedBatch[]>(`${path}/queue`, {
+  const device = useCall<WatchedDevice>(devicePath(deviceType), { again: () => lookSeconds });
+  const list = useCall<QueuedBatch[]>(devicePath(deviceType, '/queue'), {
     query: { limit: queuePageSize, offset },
     keepsAnswer: true,
     again: () => lookSeconds,
@@ -214,7 +214,7 @@ interface TilesProps {
   readonly day: ReturnType<typeof useDay>;
 }
 
-/** Three figures that answer at a glance. */
+/** The queue, its wait and the day, at a glance. */
 function Tiles({ device, queue, day }: TilesProps) {
   const { tiles } = words;
   const total = queue.answer?.pagination?.total;

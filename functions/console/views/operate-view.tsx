@@ -5,6 +5,7 @@ import { needsReason } from '../../device-modes.ts';
 import type { Device } from '../../schemas/device.ts';
 import type { DeviceMinutes } from '../../schemas/device-minutes.ts';
 import type { WatchedDevice } from '../../schemas/watched-device.ts';
+import { devicePath } from '../client/device-path.ts';
 import { useCall } from '../client/use-call.ts';
 import { measuredOf } from '../parts/device-day.ts';
 import { UsageFigures } from '../parts/usage-figures.tsx';
@@ -96,8 +97,7 @@ const columns: readonly Column<Device>[] = [
 
 /** How many workers were seen in the last 24 hours, and how many of them are silent now. */
 function Workers({ deviceType }: { readonly deviceType: string }) {
-  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}`;
-  const { answer } = useCall<WatchedDevice>(path, { again: () => lookSeconds });
+  const { answer } = useCall<WatchedDevice>(devicePath(deviceType), { again: () => lookSeconds });
   if (answer === undefined) return null;
   const { workers } = answer.data;
   const silent = workers.filter((worker) => isSilent(worker, Date.now())).length;
@@ -110,8 +110,10 @@ function Workers({ deviceType }: { readonly deviceType: string }) {
 
 /** The share of the last 24 hours in which a machine was at work. */
 function Busy({ deviceType }: { readonly deviceType: string }) {
-  const path = `/api/v1/devices/${encodeURIComponent(deviceType)}/minutes`;
-  const { answer } = useCall<DeviceMinutes>(path, { query: { step: 3_600 }, again: () => 300 });
+  const { answer } = useCall<DeviceMinutes>(devicePath(deviceType, '/minutes'), {
+    query: { step: 3_600 },
+    again: () => 300,
+  });
   const measured = answer && measuredOf(answer.data.minutes, answer.data.step);
   if (measured === undefined) return null;
   return (
