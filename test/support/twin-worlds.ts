@@ -15,7 +15,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { randomNumbers } from '../../infra/local/demo/seeded-random.ts';
 import { leaseFrom, newNames, workerStack } from './worker-stack.ts';
 
-export interface WorldBatch {
+interface WorldBatch {
   readonly user: number;
   readonly priority: QueuePriority;
   /** How long each of its jobs takes, in seconds. */

@@ -10,7 +10,7 @@ const hourMilliseconds = 3_600_000;
 export const dayMilliseconds = 24 * hourMilliseconds;
 
 /** What was measured in a time. */
-export interface Measured {
+interface Measured {
   /** Mean of batches that waited or were at work. */
   readonly queue: number;
   readonly longest: number;

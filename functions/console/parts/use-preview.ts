@@ -7,7 +7,7 @@ import { useSigned } from '../client/use-call.ts';
 const restMilliseconds = 400;
 
 /** An act that can be looked at before it is done: a call, without the query that only looks. */
-export interface Act {
+interface PreviewableAct {
   readonly path: string;
   readonly method: 'PATCH' | 'PUT' | 'DELETE';
   readonly body?: object;
@@ -22,7 +22,7 @@ export interface Previewed {
 }
 
 /** Looks at what an act would do, whenever it has changed. Null: the form has no act yet. */
-export function usePreview(act: Act | null): Previewed {
+export function usePreview(act: PreviewableAct | null): Previewed {
   const { api } = useSigned();
   const key = act === null ? '' : JSON.stringify(act);
   const [seen, setSeen] = useState<{ key: string; preview?: Preview; failure?: CallFailed }>({ key: '' });
@@ -30,7 +30,7 @@ export function usePreview(act: Act | null): Previewed {
     if (key === '') return;
     const controller = new AbortController();
     const look = async () => {
-      const { path, ...call } = JSON.parse(key) as Act;
+      const { path, ...call } = JSON.parse(key) as PreviewableAct;
       try {
         const options = { ...call, query: { preview: true }, signal: controller.signal };
         const { data: preview } = await api.call<Preview>(path, options);

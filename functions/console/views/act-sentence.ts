@@ -15,7 +15,7 @@ const { audit: words } = texts.operate;
 export type Entry = Act & { readonly operator_name?: string | null };
 
 /** A text, or one that leads somewhere. */
-export type Part = string | { readonly text: string; readonly link: string };
+type Part = string | { readonly text: string; readonly link: string };
 
 /** Names that the trail does not have, and where its batches are. */
 export interface Context {

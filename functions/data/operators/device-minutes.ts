@@ -20,7 +20,7 @@ const maxValues = 1_500;
 const numbers = ['length', 'started', 'waited', 'busy', 'workers', 'atWork'] as const;
 
 /** `busy`: the microseconds of all time until then. */
-export type MinuteNumbers = Readonly<Record<(typeof numbers)[number], number>>;
+type MinuteNumbers = Readonly<Record<(typeof numbers)[number], number>>;
 
 type MinuteValue = MinuteNumbers & { readonly minute: number };
 

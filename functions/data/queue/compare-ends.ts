@@ -22,7 +22,7 @@ export interface QueueAct {
 }
 
 /** A batch as the queue has it, and its ends. */
-export interface MovedItem
+interface MovedItem
   extends Pick<
     MovedBatch,
     'is_at_work' | 'ends_before' | 'ends_before_reason' | 'ends_after' | 'ends_after_reason' | 'delay_seconds'
@@ -30,7 +30,7 @@ export interface MovedItem
   readonly item: FrontItem;
 }
 
-export interface ComparedEnds {
+interface ComparedEnds {
   /** Those without a new end first, then by the likely delay, the longest first. */
   readonly moved: readonly MovedItem[];
   /** How many batches were played. */
