@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks';
 import { needsReason } from '../../device-modes.ts';
-import type { OperatedDevice } from '../../schemas/device.ts';
 import type { DeviceMode, MaintenanceWindow } from '../../schemas/device-rules.ts';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import { devicePath } from '../client/device-path.ts';
@@ -32,10 +31,10 @@ interface DeviceActProps extends ActProps {
   readonly deviceType: string;
 }
 
-/** Sets the device, then closes. */
-function useSetting({ deviceType, close, done }: DeviceActProps, body: object) {
+/** Sends the act, then closes. */
+function useAct({ close, done }: Pick<ActProps, 'close' | 'done'>, path: string, body: object) {
   return useAction(async (api: Api) => {
-    await api.call<OperatedDevice>(devicePath(deviceType), { method: 'PATCH', body });
+    await api.call(path, { method: 'PATCH', body });
     done();
     close();
   });
@@ -68,9 +67,10 @@ function ReasonField({ hint, isRequired, faults = [], place = ['body', 'reason']
 export function ModeQuestion({ mode, ...props }: DeviceActProps & { readonly mode: DeviceMode }) {
   const { deviceType, queue, close } = props;
   const [reason, setReason] = useState('');
-  const save = useSetting(props, { mode, ...(reason !== '' && { reason }) });
+  const path = devicePath(deviceType);
+  const save = useAct(props, path, { mode, ...(reason !== '' && { reason }) });
   const body = { mode, ...(needsReason(mode) && { reason: anyReason }) };
-  const previewed = usePreview({ path: devicePath(deviceType), method: 'PATCH', body });
+  const previewed = usePreview({ path, method: 'PATCH', body });
   return (
     <Question title={words.modeTitles(words.acts[mode], deviceType)} action={save} close={close}>
       <p class="full">{words.modes[mode]}</p>
@@ -104,10 +104,10 @@ export function WindowQuestion({ windows, at, ...props }: WindowProps) {
   const drawn = { starts_at: timeOf(begins, before?.starts_at), ends_at: timeOf(ends, before?.ends_at), reason };
   const place = at ?? windows.length;
   const withReason = (text: string) => ({ windows: windows.toSpliced(place, 1, { ...drawn, reason: text }) });
-  const save = useSetting(props, withReason(reason));
+  const path = devicePath(deviceType);
+  const save = useAct(props, path, withReason(reason));
   const faults = save.failure?.faults ?? [];
   const isTimed = drawn.starts_at !== '' && drawn.ends_at !== '';
-  const path = devicePath(deviceType);
   const previewed = usePreview(isTimed ? { path, method: 'PATCH', body: withReason(reason || anyReason) } : null);
   return (
     <Question title={before === undefined ? words.addWindow : words.changeWindow} action={save} close={close}>
@@ -138,8 +138,9 @@ export function WindowQuestion({ windows, at, ...props }: WindowProps) {
 /** Takes a window away. */
 export function RemoveWindowQuestion({ windows, at, ...props }: WindowProps & { readonly at: number }) {
   const body = { windows: windows.toSpliced(at, 1) };
-  const save = useSetting(props, body);
-  const previewed = usePreview({ path: devicePath(props.deviceType), method: 'PATCH', body });
+  const path = devicePath(props.deviceType);
+  const save = useAct(props, path, body);
+  const previewed = usePreview({ path, method: 'PATCH', body });
   return (
     <Question title={words.removeWindow} action={save} isDangerous close={props.close}>
       <p class="full">
@@ -162,9 +163,10 @@ export function BoundsQuestion({ set, ...props }: DeviceActProps & { readonly se
     return value === set[name] ? [] : [[name, value] as const];
   });
   const body = Object.fromEntries(changed);
-  const save = useSetting(props, body);
+  const path = devicePath(props.deviceType);
+  const save = useAct(props, path, body);
   const isSent = changed.length > 0;
-  const previewed = usePreview(isSent ? { path: devicePath(props.deviceType), method: 'PATCH', body } : null);
+  const previewed = usePreview(isSent ? { path, method: 'PATCH', body } : null);
   return (
     <Question title={words.setBounds} action={save} isIdle={!isSent} close={props.close}>
       <p class="full aside">{words.boundsHint}</p>
@@ -198,20 +200,16 @@ function batchPath({ user_id, id }: QueuedBatch): string {
 }
 
 /** Sets the priority of a batch that waits. */
-export function PriorityQuestion({ batch, queue, close, done }: BatchActProps) {
+export function PriorityQuestion({ batch, ...props }: BatchActProps) {
   const [reason, setReason] = useState('');
   const [queue_priority, setPriority] = useState<string>(batch.queue_priority);
   const path = `${batchPath(batch)}/priority`;
-  const send = useAction(async (api: Api) => {
-    await api.call(path, { method: 'PATCH', body: { queue_priority, reason } });
-    done();
-    close();
-  });
+  const send = useAct(props, path, { queue_priority, reason });
   const body = { queue_priority, reason: anyReason };
   const previewed = usePreview(queue_priority === batch.queue_priority ? null : { path, method: 'PATCH', body });
   const faults = send.failure?.faults ?? [];
   return (
-    <Question title={queueWords.titles.priority} action={send} close={close}>
+    <Question title={queueWords.titles.priority} action={send} close={props.close}>
       <BatchName batch={batch} />
       <Field label={queueWords.newPriority} place={['body', 'queue_priority']} faults={faults}>
         <select value={queue_priority} onChange={(event) => setPriority(event.currentTarget.value)}>
@@ -219,21 +217,17 @@ export function PriorityQuestion({ batch, queue, close, done }: BatchActProps) {
         </select>
       </Field>
       <ReasonField hint={queueWords.reasonHint} isRequired faults={faults} value={reason} set={setReason} />
-      <PreviewPart previewed={previewed} known={queue} />
+      <PreviewPart previewed={previewed} known={props.queue} />
     </Question>
   );
 }
 
 /** Cancels a batch. */
-export function CancelQuestion({ batch, close, done }: BatchActProps) {
+export function CancelQuestion({ batch, ...props }: BatchActProps) {
   const [reason, setReason] = useState('');
-  const send = useAction(async (api: Api) => {
-    await api.call(`${batchPath(batch)}/cancel`, { method: 'PATCH', body: { reason } });
-    done();
-    close();
-  });
+  const send = useAct(props, `${batchPath(batch)}/cancel`, { reason });
   return (
-    <Question title={queueWords.titles.cancel} action={send} isDangerous close={close}>
+    <Question title={queueWords.titles.cancel} action={send} isDangerous close={props.close}>
       <BatchName batch={batch} />
       <ReasonField
         hint={queueWords.reasonHint}
