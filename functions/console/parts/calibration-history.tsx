@@ -3,15 +3,15 @@ import type { ListedCalibration } from '../../schemas/calibration.ts';
 import type { Job } from '../../schemas/job.ts';
 import { devicePath } from '../client/device-path.ts';
 import { useCall } from '../client/use-call.ts';
-import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
+import { type Axis, axisOf, indexOfLeast, placeOn } from '../ui/axis.ts';
 import { Time } from '../ui/basics.tsx';
-import { formatMoment, formatNumber } from '../ui/format.ts';
+import { formatMoment, formatNumber, timeOf } from '../ui/format.ts';
 import { PlotFrame, percent } from '../ui/plot-frame.tsx';
 import { PlotReach } from '../ui/plot-reach.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { labelOf, numberText } from './calibration-names.ts';
-import { cornersOf, inOrder, type Steps, stepsOf, timeAxis, timeOf } from './calibration-steps.ts';
+import { cornersOf, inOrder, type Steps, stepsOf, timeAxis } from './calibration-steps.ts';
 
 const { calibration: words } = texts;
 
@@ -96,10 +96,8 @@ function NumberPlot({ steps, ordered, x, starts, at, mark }: PlotProps) {
   const value = marked && Object.hasOwn(marked.numbers, name) ? marked.numbers[name] : undefined;
   const text = value === undefined ? words.notReported : numberText(name, value);
   const guide = marked && { x: placeOn(x, timeOf(marked.valid_from)), y: 0, lines: [] };
-  const nearest = (left: number) => {
-    const distances = ordered.map(({ valid_from }) => Math.abs(placeOn(x, timeOf(valid_from)) - left));
-    return distances.indexOf(Math.min(...distances));
-  };
+  const nearest = (left: number) =>
+    indexOfLeast(ordered.map(({ valid_from }) => Math.abs(placeOn(x, timeOf(valid_from)) - left)));
   return (
     <div class="sweep-plot" title={name}>
       <PlotFrame

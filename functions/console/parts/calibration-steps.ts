@@ -2,7 +2,7 @@
 
 import type { ListedCalibration } from '../../schemas/calibration.ts';
 import { type Axis, placeOn } from '../ui/axis.ts';
-import { dateOf, formatSeconds } from '../ui/format.ts';
+import { formatSeconds, timeOf } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
 
 const { calibration: words } = texts;
@@ -18,11 +18,6 @@ export function inOrder(calibrations: readonly ListedCalibration[]): readonly Li
   return calibrations.toSorted(
     (one, other) => timeOf(one.valid_from) - timeOf(other.valid_from) || one.number - other.number,
   );
-}
-
-/** Milliseconds since 1970. */
-export function timeOf(time: string): number {
-  return dateOf(time).getTime();
 }
 
 /** Every number that one of them has, in the order in which they first come. */

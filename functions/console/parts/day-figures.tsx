@@ -3,21 +3,28 @@ import { useMemo, useState } from 'preact/hooks';
 import type { DeviceMinutes } from '../../schemas/device-minutes.ts';
 import { devicePath } from '../client/device-path.ts';
 import { type Loaded, useCall } from '../client/use-call.ts';
-import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
+import { type Axis, axisOf, indexOfLeast, placeOn } from '../ui/axis.ts';
 import { Shown } from '../ui/basics.tsx';
 import { formatCount, formatNumber, formatPercent, formatSeconds, formatTimeOfDay } from '../ui/format.ts';
 import { type AxisTitle, PlotFrame, percent } from '../ui/plot-frame.tsx';
 import { PlotReach } from '../ui/plot-reach.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { beginOf, dayMilliseconds, type Hour, hoursOf, runsOf, timeAxis, unitOf } from './device-day.ts';
+import {
+  beginOf,
+  dayMilliseconds,
+  type Hour,
+  hourMilliseconds,
+  hoursOf,
+  runsOf,
+  timeAxis,
+  unitOf,
+} from './device-day.ts';
 
 const { day: words } = texts;
 
 /** Seconds between two looks at the day. */
 const lookSeconds = 60;
-
-const hourMilliseconds = 3_600_000;
 
 /** What was measured of a device in the last 24 hours. */
 export function useDay(deviceType: string): Loaded<DeviceMinutes> {
@@ -62,10 +69,7 @@ function Plots({ data }: { readonly data: DeviceMinutes }) {
   const texts = marked === undefined || hour === undefined ? undefined : textsAt(marked, step, hour);
   const guide = (lines: readonly string[] | undefined) =>
     lines && place !== undefined ? { x: place, y: 0.15, lines: lines.map((text) => ({ text })) } : undefined;
-  const nearest = (left: number) => {
-    const distances = middles.map((each) => Math.abs(placeOn(x, each) - left));
-    return distances.indexOf(Math.min(...distances));
-  };
+  const nearest = (left: number) => indexOfLeast(middles.map((each) => Math.abs(placeOn(x, each) - left)));
   const most = Math.max(...minutes.map((each) => each.longest_queue));
   const now = minutes.at(-1)!;
   const waits = hours.map(({ waited }) => waited ?? 0);

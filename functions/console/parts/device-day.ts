@@ -2,11 +2,11 @@
 
 import type { DeviceMinutes } from '../../schemas/device-minutes.ts';
 import type { Axis } from '../ui/axis.ts';
-import { dateOf, formatTimeOfDay } from '../ui/format.ts';
+import { formatTimeOfDay, timeOf } from '../ui/format.ts';
 
 type Step = DeviceMinutes['minutes'][number];
 
-const hourMilliseconds = 3_600_000;
+export const hourMilliseconds = 3_600_000;
 export const dayMilliseconds = 24 * hourMilliseconds;
 
 /** What was measured in a time. */
@@ -33,7 +33,7 @@ export interface Hour extends Measured {
 
 /** When a step begins, in milliseconds. */
 export function beginOf({ at }: Pick<Step, 'at'>): number {
-  return dateOf(at).getTime();
+  return timeOf(at);
 }
 
 /** The sum of steps of `step` seconds; undefined where there are none. */

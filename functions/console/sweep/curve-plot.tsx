@@ -1,4 +1,4 @@
-import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
+import { type Axis, axisOf, indexOfLeast, placeOn } from '../ui/axis.ts';
 import { cutMiddle } from '../ui/cut-text.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from '../ui/plot-frame.tsx';
 import { PlotReach } from '../ui/plot-reach.tsx';
@@ -89,8 +89,7 @@ export function CurvePlot(props: PlotProps) {
         .map((each) => Math.abs(1 - placeOn(y, each.value) - top));
       return Math.abs(placeOn(x, stop.x) - left) * 1_000 + Math.min(1, ...own);
     };
-    const all = stops.map(distance);
-    return all.indexOf(Math.min(...all));
+    return indexOfLeast(stops.map(distance));
   };
   return (
     <div class="sweep-plot">

@@ -1,4 +1,4 @@
-import { type Axis, axisOf, placeOn } from '../ui/axis.ts';
+import { type Axis, axisOf, indexOfLeast, placeOn } from '../ui/axis.ts';
 import { cutEnd } from '../ui/cut-text.ts';
 import { type AxisTitle, type Guide, PlotFrame, percent } from '../ui/plot-frame.tsx';
 import { PlotReach } from '../ui/plot-reach.tsx';
@@ -69,10 +69,8 @@ export function MapPlot(props: MapProps) {
   const at = all.findIndex(({ job, y: row }) => job.id === marked?.job && (rows === undefined || row === marked.row));
   const guide = guideOf(props, all[at], x, y);
   const go = (to: number) => mark(all[to]?.job.id, all[to]?.y ?? 0);
-  const nearest = (left: number, top: number) => {
-    const distances = all.map((each) => Math.hypot(placeOn(x, each.x) - left, 1 - placeOn(y, each.y) - top));
-    return distances.indexOf(Math.min(...distances));
-  };
+  const nearest = (left: number, top: number) =>
+    indexOfLeast(all.map((each) => Math.hypot(placeOn(x, each.x) - left, 1 - placeOn(y, each.y) - top)));
   return (
     <div class="sweep-plot">
       <PlotFrame {...{ x, xTitle, y, yTitle, description, guide }} hasLine={false}>

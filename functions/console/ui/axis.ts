@@ -53,6 +53,11 @@ function labelOf(value: number, step: number): string {
   return (isFar ? exact.toExponential().replace('e+', 'e') : String(exact)).replaceAll('-', '−');
 }
 
+/** The index of the least of these numbers; -1 of none. */
+export function indexOfLeast(numbers: readonly number[]): number {
+  return numbers.indexOf(Math.min(...numbers));
+}
+
 /** Where a value is on its axis, from 0 to 1. */
 export function placeOn({ least, greatest }: Axis, value: number): number {
   return (value / 2 - least / 2) / (greatest / 2 - least / 2);

@@ -79,6 +79,11 @@ export function formatMoment(time: string, now = new Date()): string {
   return dayOfYear.format(date);
 }
 
+/** Milliseconds since 1970. */
+export function timeOf(time: string): number {
+  return dateOf(time).getTime();
+}
+
 /** `14:20`. */
 export function formatTimeOfDay(time: Date): string {
   return clock.format(time);

@@ -4,7 +4,7 @@ import { nameOf } from '../parts/batch-name.ts';
 import { linkToLimitsOf } from '../parts/limit-link.tsx';
 import { go, linkTo } from '../ui/address.ts';
 import { Person, Shown, Time } from '../ui/basics.tsx';
-import { dateOf, formatCount, formatSeconds } from '../ui/format.ts';
+import { formatCount, formatSeconds, timeOf } from '../ui/format.ts';
 import { JobsCell } from '../ui/jobs-cell.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { RowMenu } from '../ui/row-menu.tsx';
@@ -131,7 +131,7 @@ function Waits({ batch: { created_at, start_datetime, lease } }: { readonly batc
       </>
     );
   }
-  const wait = (time: string) => formatSeconds(Math.max(0, (Date.now() - dateOf(time).getTime()) / 1_000));
+  const wait = (time: string) => formatSeconds(Math.max(0, (Date.now() - timeOf(time)) / 1_000));
   return <Time time={created_at} format={wait} />;
 }
 

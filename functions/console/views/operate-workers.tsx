@@ -1,7 +1,7 @@
 import type { WatchedDevice, Worker } from '../../schemas/watched-device.ts';
 import { nameOf } from '../parts/batch-name.ts';
 import { linkTo } from '../ui/address.ts';
-import { dateOf, formatSeconds, formatTime } from '../ui/format.ts';
+import { formatSeconds, formatTime, timeOf } from '../ui/format.ts';
 import { StatusSign } from '../ui/status.tsx';
 import { texts } from '../ui/texts.ts';
 import { useNow } from '../ui/use-now.ts';
@@ -42,7 +42,7 @@ export function WorkersPart({ workers, queue }: Props) {
 function WorkerLine({ worker, now, queue }: Pick<Props, 'queue'> & { readonly worker: Worker; readonly now: number }) {
   const { seen_at, batch_id, user_id, user_name, job_started_at } = worker;
   const since = (time: string) => {
-    const seconds = Math.max(0, Math.round((now - dateOf(time).getTime()) / 1_000));
+    const seconds = Math.max(0, Math.round((now - timeOf(time)) / 1_000));
     return formatSeconds(seconds < 600 ? seconds : seconds - (seconds % 60));
   };
   const isGone = isSilent(worker, now);
