@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   dayMilliseconds,
   hoursOf,
   measuredOf,
   runsOf,
-  timeAxis,
   unitOf,
 } from '../../../../functions/console/parts/device-day.ts';
 import type { DeviceMinutes } from '../../../../functions/schemas/device-minutes.ts';
@@ -67,7 +66,15 @@ it('steps without a gap between them are one run', () => {
 
 it.each(['2026-11-20T00:00:00Z', '2026-11-20T10:17:31Z', '2026-03-29T12:00:00Z', '2026-10-25T12:00:00Z'])(
   'a day up to %s has a tick at every third hour of the clock',
-  (end) => {
+  async (end) => {
+    // UTC has no summer time. Formats have the zone of the time at which they were made.
+    vi.stubEnv('TZ', 'Europe/Berlin');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      vi.resetModules();
+    });
+    vi.resetModules();
+    const { timeAxis } = await import('../../../../functions/console/parts/device-day.ts');
     const greatest = Date.parse(end);
     const { ticks } = timeAxis(greatest - dayMilliseconds, greatest);
     expect(ticks.length).toBeGreaterThanOrEqual(8);
