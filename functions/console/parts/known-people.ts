@@ -1,4 +1,4 @@
-/** Whom operators may choose: people with usage in the last year, with a batch in a queue. */
+/** Whom operators may choose: people with usage in the last year, or with a batch in a queue. */
 
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { devicePath } from '../client/device-path.ts';

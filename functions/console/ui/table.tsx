@@ -3,7 +3,7 @@ import { Wide } from './basics.tsx';
 
 /**
  * A name, what a row has there, and how it looks: a class, such as `number` for figures at the
- * right, `text` for several lines, and `at-menu` for what needs no name to see. A list that can be
+ * right, `text` for several lines, and `at-menu` to hide its name from sight. A list that can be
  * sorted by it has a name of its own for it.
  */
 export type Column<Row> = readonly [

@@ -34,7 +34,7 @@ export function OperateView() {
     path: [, part = 'devices', named, batchId],
     query,
   } = useAddress();
-  // Links to the queue alone, of before it was on the page of its machine.
+  // An address from when the queue had a page of its own.
   const isOld = part === 'queue' && named !== undefined;
   useEffect(() => {
     if (isOld) location.replace(linkTo(['operate', 'device', named], { offset: query.get('offset') ?? undefined }));

@@ -109,7 +109,8 @@ async function readValues(db: Db<'Counters'>, deviceType: string, { first, last 
 
 /**
  * The values with the microseconds by which the time of all work has grown since the value before.
- * A sum that falls, because an event has corrected an end, is made up for by what follows.
+ * An event that corrects an end can make the sum smaller: then nothing is added until it has grown
+ * beyond its highest value.
  */
 function withBusyTimes(values: readonly MinuteValue[]): MinuteValue[] {
   let highest = values[0]?.busy ?? 0;

@@ -21,10 +21,10 @@ export function calibrationsOf(item: Readonly<Record<string, unknown>> | undefin
   return item === undefined ? [] : storedRow(OfItem, item).calibrations;
 }
 
-/** So long before now the list still says which one was in force, whatever came since. */
+/** For so long the list keeps what was in force before. */
 const keptMilliseconds = 60_000;
 
-/** Few, so that the item stays small: with them, a list takes at most 1 KB. */
+/** They keep a list below 1 KB. */
 const maxToCome = 10;
 const maxAMinute = 20;
 
@@ -43,10 +43,10 @@ function effectiveFrom([, validFrom, createdAt]: KnownCalibration): number {
 }
 
 /**
- * The list with a further calibration, without any that is in force at no time from a minute before
- * now on: each begins to be in force when it becomes effective, if ever. Those whose number is not
- * lower are left out: restored tables may have lost them. Throws LimitExceeded where more than 10
- * are to come, or more than 20 have come within a minute.
+ * Adds a calibration to the list, and drops what was not in force in the last minute and never will
+ * be. A calibration comes into force when it becomes effective, or never. Those whose number is not
+ * lower are dropped as well: restored tables may have lost them. Throws LimitExceeded where more
+ * than 10 are to come, or more than 20 have come within a minute.
  */
 export function withCalibration(known: KnownCalibrations, added: KnownCalibration, now: number): KnownCalibrations {
   const all = [...known.filter(([number]) => number < added[0]), added];

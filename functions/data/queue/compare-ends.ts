@@ -31,7 +31,7 @@ interface MovedItem
 }
 
 interface ComparedEnds {
-  /** Those without a new end first, then by the likely delay, the longest first. */
+  /** Those without a new end first, then the longest likely delays. */
   readonly moved: readonly MovedItem[];
   /** How many batches were played. */
   readonly played: number;

@@ -15,7 +15,7 @@ export const openRules: DeviceRules = { rev: 0, mode: 'OPEN', reason: null, wind
 export const deviceRulesKey = '!device';
 
 export function deviceRules(item: Readonly<Record<string, unknown>> | undefined): DeviceRules {
-  // Without them, the item may hold calibrations.
+  // An item without rules holds calibrations only.
   return item?.rev === undefined ? openRules : storedRow(DeviceRules, item);
 }
 

@@ -35,7 +35,7 @@ export const namesOfJobTimes: readonly string[] = [...slotNames, ...workerNames]
 
 /**
  * The microseconds that rows of jobs count as time on a device, added after each change of rows. A
- * crash between the two leaves it behind: usage alone is exact.
+ * crash between the two loses them here: usage alone is exact.
  */
 export const busyName = 'busy_us';
 

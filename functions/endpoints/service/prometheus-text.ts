@@ -21,14 +21,14 @@ const metrics: readonly Metric[] = [
   {
     name: 'device_busy_seconds_total',
     type: 'counter',
-    help: 'How long workers were busy with jobs that run no more. When none runs, usage has the same as device_seconds.',
+    help: 'How long workers were busy with jobs that have ended. While none runs, it equals the device_seconds of usage.',
     // A counter that falls is one that began anew: Prometheus would add all of it once more.
     values: ({ counted }) => counted / 1e6,
   },
   {
     name: 'device_queue_length',
     type: 'gauge',
-    help: 'Batches that wait for the device or are at it.',
+    help: 'Batches that wait, and those that workers have.',
     values: ({ length }) => length,
   },
   {
