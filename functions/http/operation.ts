@@ -38,6 +38,8 @@ export interface Operation {
    * about. The token must have the scope `device:TYPE` or `device:*`; without it the answer is 403.
    */
   readonly device?: (input: never) => string;
+  /** Devices may call this operation of users, too: it shows what belongs to no user. */
+  readonly everyToken?: true;
   /** Reads the parameters of the path. */
   readonly path?: z.ZodMiniType;
   /** Reads the query: the list of values of each parameter. */

@@ -89,7 +89,7 @@ export interface Caller {
  * the scope; Forbidden when a device calls an operation of users.
  */
 function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: Operation): Caller {
-  const { device, operator, projects } = operation;
+  const { device, everyToken, operator, projects } = operation;
   const { principalId, exp, scope: list, ...claims } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
   addToRequestLog({ user_id: principalId });
@@ -103,7 +103,9 @@ function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: O
   if (operation.scope !== undefined && !scopes.includes(operation.scope)) throw new InsufficientScope(operation.scope);
   const isDevice = scopes.some(isDeviceScope);
   if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
-  if (device === undefined && isDevice) throw new Forbidden('device_token', 'Device tokens cannot use this endpoint.');
+  if (device === undefined && isDevice && everyToken !== true) {
+    throw new Forbidden('device_token', 'Device tokens cannot use this endpoint.');
+  }
   return caller;
 }
 

@@ -52,13 +52,13 @@ const errors: Readonly<
  * The reasons of an operation's errors: its own, and the reasons that follow from the token, the
  * input and the service.
  */
-function errorReasons(route: Route, { body, scope, device, operator, errors = [] }: Operation): Reason[] {
+function errorReasons(route: Route, { body, scope, device, everyToken, operator, errors = [] }: Operation): Reason[] {
   const hasScope = scope !== undefined || device !== undefined || operator === true;
   const ofToken: Reason[] = [
     'invalid_token',
     'token_expired',
     'access_denied',
-    ...(device === undefined && operator === undefined ? ['device_token' as const] : []),
+    ...((device ?? operator ?? everyToken) === undefined ? ['device_token' as const] : []),
     ...(hasScope ? ['insufficient_scope' as const] : []),
   ];
   return [

@@ -64,6 +64,11 @@ function everyUser(verdict: Verdict = 'ok') {
   return { none: row, viewer: row, member: row, admin: row, operator: row, machine };
 }
 
+/** What belongs to no user. */
+function everyToken() {
+  return { ...everyUser(), machine: all('ok') };
+}
+
 function onlyMachines(verdict: Verdict) {
   return { ...everyUser('insufficient_scope'), machine: all(verdict) };
 }
@@ -156,9 +161,9 @@ export const accessCases: Readonly<Record<RouteWithToken, AccessCase>> = {
   submitQuizzes: { request: () => ({ body: { data: { quiz: { n: 1 } } } }), answers: everyUser() },
   listDeviceSpecifications: { request: () => ({}), answers: everyUser() },
   getDeviceSpecification: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
-  listCalibrations: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
-  getCalibration: { request: () => ({ path: { device_type: 'FRESNEL', number: '1' } }), answers: everyUser() },
-  listMinutes: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyUser() },
+  listCalibrations: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyToken() },
+  getCalibration: { request: () => ({ path: { device_type: 'FRESNEL', number: '1' } }), answers: everyToken() },
+  listMinutes: { request: () => ({ path: { device_type: 'FRESNEL' } }), answers: everyToken() },
 
   listUsage: {
     request: ({ project_id }) => ({ query: { project_id } }),

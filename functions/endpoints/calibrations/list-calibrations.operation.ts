@@ -7,6 +7,7 @@ export const operation = {
   tag: 'Devices',
   summary: 'List the calibrations of a device',
   description: 'What the device has measured of itself, without the documents. The highest number comes first.',
+  everyToken: true,
   path: DevicePath,
   query: PageQuery,
   success: { status: 200, list: () => ListedCalibration, headers: ['Content-Range'] },

@@ -7,6 +7,7 @@ export const operation = {
   summary: 'Get what was measured of a device',
   description:
     'Queue, waits, busy time and workers of a device over time. The service measures each announced device every minute, and keeps the values for 8 days. Steps begin at multiples of `step`; the first may begin before `from`.',
+  everyToken: true,
   path: DevicePath,
   query: MinutesQuery,
   success: { status: 200, data: () => DeviceMinutes },
