@@ -70,10 +70,7 @@ export function DevicePart({ deviceType }: { readonly deviceType: string }) {
       {found !== undefined && <State device={found} changes={changes.answer?.data} />}
       {found !== undefined && <Tiles device={found} queue={list} day={day} />}
       <div class="split">
-        <div class="stack">
-          <DayFigures day={day} />
-          <CalibrationHistory deviceType={deviceType} />
-        </div>
+        <DayFigures day={day} />
         <aside class="stack" aria-label={words.title(deviceType)}>
           {found !== undefined && <WorkersPart workers={found.workers} queue={queue} />}
           <Windows windows={found?.windows ?? []} ask={setAsked} />
@@ -86,6 +83,7 @@ export function DevicePart({ deviceType }: { readonly deviceType: string }) {
         atWork={found?.batches_at_work}
         ask={(act, batch) => setAsked({ act, batch })}
       />
+      <CalibrationHistory deviceType={deviceType} />
       {asked !== undefined && (
         <Dialogs asked={asked} {...{ deviceType, device: found, queue, done }} close={() => setAsked(undefined)} />
       )}
