@@ -28,10 +28,12 @@ export interface Progress {
 interface FactsProps {
   readonly batch: BatchDetails;
   readonly progress?: Progress | undefined;
+  /** Whose it is, for readers who know more than the projects say. */
+  readonly owner?: ComponentChildren;
 }
 
 /** All that is known of a batch besides its jobs. */
-export function BatchFacts({ batch, progress }: FactsProps) {
+export function BatchFacts({ batch, progress, owner }: FactsProps) {
   const { session } = useSigned();
   const projects = useProjects();
   const { parent_id, configuration, backend_configuration: backend } = batch;
@@ -44,7 +46,8 @@ export function BatchFacts({ batch, progress }: FactsProps) {
     [words.facts.ended, <Time time={batch.end_datetime} />],
     [words.facts.project, <ProjectName id={batch.project_id} projects={projects} />],
   ];
-  if (batch.user_id !== session.userId)
+  if (owner !== undefined) facts.push([words.facts.owner, owner]);
+  else if (batch.user_id !== session.userId)
     facts.push([words.facts.owner, <Owner id={batch.user_id} of={batch.project_id} projects={projects} />]);
   if (batch.tags.length > 0) {
     const link = (tag: string) => linkTo(['batches'], { tag });

@@ -1,9 +1,11 @@
 import type { BatchDetails } from '../../schemas/batch.ts';
 import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
+import { useKnownPeople } from '../parts/known-people.ts';
+import { LimitLink } from '../parts/limit-link.tsx';
 import { jobColumns } from '../sweep/job-columns.tsx';
 import { linkTo } from '../ui/address.ts';
-import { Id, Shown } from '../ui/basics.tsx';
+import { Id, Person, Shown } from '../ui/basics.tsx';
 import { Crumbs } from '../ui/crumbs.tsx';
 import { Status } from '../ui/status.tsx';
 import { Table } from '../ui/table.tsx';
@@ -37,7 +39,7 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
             <Id id={batch.id} />
             <span class="aside push">{operate.batch.recorded}</span>
           </div>
-          <BatchFacts batch={batch} />
+          <BatchFacts batch={batch} owner={<OwnerWithLimits id={batch.user_id} />} />
           <h2>{texts.jobs.title}</h2>
           {batch.jobs === undefined ? (
             <p>{operate.batch.manyJobs}</p>
@@ -59,5 +61,15 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
         </>
       )}
     </Shown>
+  );
+}
+
+/** By name where they were seen lately, with the way to their limits. */
+function OwnerWithLimits({ id }: { readonly id: string }) {
+  const name = useKnownPeople().users.find((each) => each.id === id)?.name;
+  return (
+    <>
+      <Person id={id} name={name} /> <LimitLink userId={id} name={name} />
+    </>
   );
 }
