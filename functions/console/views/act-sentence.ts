@@ -31,7 +31,9 @@ export function sentenceOf(act: Act, context: Context): readonly Part[] {
   // A service may know an action that this page does not.
   const sentence = (sentences as Readonly<Record<string, Sentence | undefined>>)[act.action];
   const parts = sentence?.(act, context) ?? [act.action];
-  return [...parts, act.reason === null ? '.' : `: ${act.reason}`];
+  const last = parts.at(-1)!;
+  const isCut = (typeof last === 'string' ? last : last.text).endsWith('…');
+  return [...parts, act.reason === null ? (isCut ? '' : '.') : `: ${act.reason}`];
 }
 
 const sentences = {

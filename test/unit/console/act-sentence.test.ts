@@ -45,10 +45,10 @@ describe('sentenceOf', () => {
       'canceled Ada Lovelace’s batch f575fbab…: No atoms.',
       { action: 'batch.cancel', target: batch, reason: 'No atoms.' },
     ],
-    ['closed Ada Lovelace’s batch f575fbab….', { action: 'batch.close', target: batch }],
-    ['looked at Ada Lovelace’s batch f575fbab….', { action: 'batch.read', target: batch }],
-    ['canceled jobs of Ada Lovelace’s batch f575fbab….', { action: 'job.cancel', target: batch }],
-    ['canceled a job of Ada Lovelace’s batch f575fbab….', { action: 'job.cancel', target: { ...batch, job_id: 'j' } }],
+    ['closed Ada Lovelace’s batch f575fbab…', { action: 'batch.close', target: batch }],
+    ['looked at Ada Lovelace’s batch f575fbab…', { action: 'batch.read', target: batch }],
+    ['canceled jobs of Ada Lovelace’s batch f575fbab…', { action: 'job.cancel', target: batch }],
+    ['canceled a job of Ada Lovelace’s batch f575fbab…', { action: 'job.cancel', target: { ...batch, job_id: 'j' } }],
     [
       'set the limits of Ada Lovelace: at most 100 unfinished batches (was 50).',
       {
@@ -66,7 +66,7 @@ describe('sentenceOf', () => {
       },
     ],
     ['set the limits of everyone: none.', { action: 'limits.put', target: { subject: 'default' }, after: {} }],
-    ['removed the limits of 0f8d1c52….', { action: 'limits.delete', target: { subject, user_id: ada.user_id } }],
+    ['removed the limits of 0f8d1c52…', { action: 'limits.delete', target: { subject, user_id: ada.user_id } }],
   ])('%s', (sentence, act) => {
     expect(write(act)).toBe(sentence);
   });
