@@ -5,7 +5,7 @@ import type { Previewed } from './use-preview.ts';
 
 const { preview: words } = texts;
 
-/** How many batches of each group are named. */
+/** How many batches of each group are named at once; the others on demand. */
 const maxNamed = 5;
 
 /** What is known of batches beside the preview: tags have their names. */
@@ -32,7 +32,8 @@ export function PreviewPart({
       {failure === undefined && preview === undefined && <p class="aside">{isOld ? words.looking : words.nothing}</p>}
       {failure === undefined && preview !== undefined && (
         <>
-          {groups.length === 0 && <p>{words.noBatch}</p>}
+          {preview.limits !== null && <p>{words.keepsAll}</p>}
+          {preview.limits === null && groups.length === 0 && <p>{words.noBatch}</p>}
           {groups.map((group) => (
             <Group key={group.name} group={group} known={known} />
           ))}
@@ -50,20 +51,31 @@ function Group({ group: { name, batches }, known }: { readonly group: PreviewGro
       <p>
         <strong>{words.groups[name](batches.length)}</strong>
       </p>
-      <ul>
-        {batches.slice(0, maxNamed).map(({ batch, how }) => (
-          <li key={batch.batch_id} title={batch.batch_id}>
-            {batch.user_name !== null && (
-              <>
-                <bdi>{batch.user_name}</bdi>:{' '}
-              </>
-            )}
-            <bdi>{nameOf({ id: batch.batch_id, tags: [], ...known.find(({ id }) => id === batch.batch_id) })}</bdi>
-            {how !== '' && `, ${how}`}
-          </li>
-        ))}
-        {batches.length > maxNamed && <li class="aside">{words.more(batches.length - maxNamed)}</li>}
-      </ul>
+      <Batches batches={batches.slice(0, maxNamed)} known={known} />
+      {batches.length > maxNamed && (
+        <details>
+          <summary>{words.more(batches.length - maxNamed)}</summary>
+          <Batches batches={batches.slice(maxNamed)} known={known} />
+        </details>
+      )}
     </>
+  );
+}
+
+function Batches({ batches, known }: Pick<PreviewGroup, 'batches'> & { readonly known: Known }) {
+  return (
+    <ul>
+      {batches.map(({ batch, how }) => (
+        <li key={batch.batch_id} title={batch.batch_id}>
+          {batch.user_name !== null && (
+            <>
+              <bdi>{batch.user_name}</bdi>:{' '}
+            </>
+          )}
+          <bdi>{nameOf({ id: batch.batch_id, tags: [], ...known.find(({ id }) => id === batch.batch_id) })}</bdi>
+          {how !== '' && `, ${how}`}
+        </li>
+      ))}
+    </ul>
   );
 }

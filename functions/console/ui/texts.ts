@@ -574,7 +574,7 @@ export const texts = {
       } satisfies Record<DeviceModeName, string>,
       modeTitles: (act: string, device: string) => `${act} ${device}`,
       modes: {
-        OPEN: 'It works.',
+        OPEN: 'Workers take batches again.',
         DRAINING: 'It takes no further batches. What workers have goes on.',
         PAUSED: 'Nothing starts; new batches are accepted.',
         CLOSED: 'Nothing starts, and no batch is accepted.',
@@ -1061,6 +1061,7 @@ export const texts = {
     nothing: 'It is worked out once the form says what to do.',
     failed: 'What it would do could not be worked out. You can do it all the same.',
     noBatch: 'No batch would end earlier or later.',
+    keepsAll: 'The batches that exist stay as they are: limits count when work is created.',
     refusesNew: 'New batches would be refused.',
     incomplete: (lookedAt: number) => `Only the first ${lookedAt} batches of the queue were looked at.`,
     groups: {
