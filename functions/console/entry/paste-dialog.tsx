@@ -59,11 +59,11 @@ export function PasteDialog({ columns, jobs, change, close }: Props) {
         {headed.rows.length > room && <p class="fault">{words.cut}</p>}
       </div>
       <div class="actions">
-        <button type="button" class="main" disabled={count < 1} onClick={apply}>
-          {words.apply(formatCount(Math.max(0, count)))}
-        </button>
         <button type="button" onClick={close}>
           {texts.common.cancel}
+        </button>
+        <button type="button" class="main" disabled={count < 1} onClick={apply}>
+          {words.apply(formatCount(Math.max(0, count)))}
         </button>
       </div>
     </Dialog>

@@ -285,11 +285,11 @@ export function Answers({
 }) {
   return (
     <div class="actions">
-      <button type="button" class={isDanger ? 'danger' : 'main'} disabled={isRunning} onClick={() => run()}>
-        {label}
-      </button>
       <button type="button" onClick={close}>
         {texts.common.cancel}
+      </button>
+      <button type="button" class={isDanger ? 'danger' : 'main'} disabled={isRunning} onClick={() => run()}>
+        {label}
       </button>
     </div>
   );

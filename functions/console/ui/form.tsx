@@ -89,11 +89,11 @@ export function Question({
           <Failure failure={action.failure} />
         </div>
         <div class="actions">
-          <button type="submit" class={isDangerous ? 'danger' : 'main'} disabled={action.isRunning || isIdle}>
-            {title}
-          </button>
           <button type="button" onClick={close}>
             {texts.common.cancel}
+          </button>
+          <button type="submit" class={isDangerous ? 'danger' : 'main'} disabled={action.isRunning || isIdle}>
+            {title}
           </button>
         </div>
       </form>
