@@ -107,10 +107,10 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
               <span class="person" title={session.userId}>
                 {session.name}
               </span>
+              <button type="button" class="quiet tiny" onClick={signOut}>
+                {texts.signIn.end}
+              </button>
             </div>
-            <button type="button" class="quiet tiny" onClick={signOut}>
-              {texts.signIn.end}
-            </button>
           </div>
         </header>
         <main id="content" ref={content} tabIndex={-1} key={name}>
