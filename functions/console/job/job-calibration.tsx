@@ -5,6 +5,7 @@ import { useCall } from '../client/use-call.ts';
 import { numberText } from '../parts/calibration-names.ts';
 import { ageOf } from '../parts/calibration-steps.ts';
 import { linkTo } from '../ui/address.ts';
+import { Time } from '../ui/basics.tsx';
 import { texts } from '../ui/texts.ts';
 
 const { calibration: words } = texts;
@@ -35,8 +36,9 @@ export function JobCalibration({ job: { calibration: number, start_timestamp: st
   const isCut = Object.keys(calibration.numbers).length > maxNumbers;
   return (
     <p class="aside">
-      <a href={linkTo(['devices', deviceType])}>{words.calibrated}</a> {ageOf(calibration, started)}:{' '}
-      <bdi>{numbers.map(([name, value]) => numberText(name, value)).join(', ')}</bdi>
+      <a href={linkTo(['devices', deviceType])}>{words.calibrated}</a> {ageOf(calibration, started)} (
+      <Time time={calibration.valid_from} />
+      ): <bdi>{numbers.map(([name, value]) => numberText(name, value)).join(', ')}</bdi>
       {isCut && ' …'}
     </p>
   );

@@ -54,7 +54,7 @@ export function sweepChecks(visit: Visit, { calibrate, call, device, work }: Lab
       );
       assert.match(
         line,
-        /^Calibrated 2 h( \d+ (min|s))? before it ran: false positives 0\.01, false negatives 0\.05, /,
+        /^Calibrated 2 h( \d+ (min|s))? before it ran \([^)]+\): false positives 0\.01, false negatives 0\.05, /,
       );
       assert.match(line, /temperature 27\.5 µK, T_2 4\.25 …$/);
       await page.choose('Calibrated');
