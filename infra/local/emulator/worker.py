@@ -41,11 +41,11 @@ class Worker:
             try:
                 if not announced:
                     self._service.call("PUT", self._device, {"status": "UP", "specs": self._model.specs})
-                    announced = True
-                if not calibrated:
-                    numbers = self._model.noise_numbers
-                    self._service.call("POST", f"{self._device}/calibrations", {"numbers": numbers})
-                    calibrated = True
+                    if not calibrated:
+                        numbers = self._model.noise_numbers
+                        self._service.call("POST", f"{self._device}/calibrations", {"numbers": numbers})
+                    self._log("waits for work.")
+                    announced = calibrated = True
                 claim, retry_after = self._service.call("POST", f"{self._device}/claim", {"worker": self._name})
                 if claim is None:
                     pause = max(retry_after, min(2 * pause, self._max_idle_seconds))

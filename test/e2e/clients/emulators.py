@@ -1,5 +1,6 @@
 """Emulators that run as their users run them, and can be stopped or killed."""
 
+import os
 import signal
 import subprocess
 import time
@@ -7,12 +8,15 @@ from pathlib import Path
 
 repository = Path(__file__).parents[3]
 python = repository / ".local/emulator/bin/python"
+# For example emu-mps,emu-sv: PyTorch is too large for each run of the tests.
+packages = os.environ.get("EMULATOR_WITH")
+added = [f"--with={packages}"] if packages else []
 
 
 def make_environment():
     """What the first `npm run emulator` does."""
     subprocess.run(
-        ["npm", "run", "--silent", "emulator", "--", "--help"], cwd=repository, check=True, stdout=subprocess.DEVNULL
+        ["npm", "run", "--silent", "emulator", "--", *added, "--help"], cwd=repository, check=True, stdout=subprocess.DEVNULL
     )
 
 
@@ -21,7 +25,7 @@ class Emulator:
 
     def __init__(self, stack_json, log, *device_types):
         types = [f"--device-type={each}" for each in device_types]
-        command = [python, repository / "infra/local/emulator/emulator.py", f"--stack={stack_json}", *types]
+        command = [python, repository / "infra/local/emulator/emulator.py", f"--stack={stack_json}", *types, *added]
         self._process = subprocess.Popen(command, stdout=log, stderr=log)
 
     def stop(self):

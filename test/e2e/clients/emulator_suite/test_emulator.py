@@ -13,14 +13,16 @@ from uuid import uuid4
 
 import pytest
 import requests
-from emulators import Emulator, make_environment, repository, wait_until
+from emulators import Emulator, make_environment, packages, repository, wait_until
 from pasqal_cloud import RemoteEmuFreeBackend, RemoteMPSBackend, RemoteSVBackend
 from pasqal_cloud.device import DeviceTypeName
 from pasqal_cloud.errors import BatchCreationError
-from pulser import AnalogDevice, MockDevice, QPUBackend, Register
+from pulser import AnalogDevice, MockDevice, NoiseModel, QPUBackend, Register
 from pulser.backend import BitStrings, EmulationConfig, Energy, Occupation
 from pulser.backend.remote import BatchStatus, RemoteResultsError
 from pulser_sequences import connect, mappable, parametrized, plain
+from pulser_simulation import QutipBackendV2, QutipConfig
+from scipy.stats import chi2_contingency
 
 backends = {"EMU_FREE": RemoteEmuFreeBackend, "EMU_MPS": RemoteMPSBackend, "EMU_SV": RemoteSVBackend}
 values = {"omega": 2.5, "duration": 400, "detunings": [0.0, 1.0]}
@@ -52,7 +54,8 @@ def interrupted(connection, cloud, tmp_path_factory):
 
     def interrupt(device_type, end):
         emulator = Emulator(os.environ["STACK_JSON"], log, device_type)
-        results = backends[device_type](slow(40_000), connection).run([{"runs": 5}, {"runs": 6}])
+        # emu-mps and emu-sv need seconds for what QuTiP does at once.
+        results = backends[device_type](slow(1_000 if packages else 40_000), connection).run([{"runs": 5}, {"runs": 6}])
         wait_until(lambda: statuses(cloud, results) == ["DONE", "RUNNING"])
         end(emulator)
         return results
@@ -212,6 +215,7 @@ class TestFaults:
             results.results
         [job] = cloud.get_batch(results.batch_id).ordered_jobs
         assert "at most 12" in job.errors[0]
+        assert "EMU_MPS takes more" in job.errors[0]
 
     def test_a_job_that_runs_is_canceled_and_the_device_takes_the_next_one(self, connection, cloud):
         canceled = RemoteEmuFreeBackend(slow(1_000_000), connection).run([{"runs": 5}])
@@ -235,6 +239,52 @@ class TestPhysics:
         # excited otherwise.
         assert abs(counted["01"] - counted["10"]) < 6 * math.sqrt(2000)
         assert counted["01"] + counted["10"] > 1960
+
+
+class TestNoise:
+    """The numbers of a calibration: a simulation by hand with their NoiseModel, and one by the service."""
+
+    def test_emulated_counts_agree_with_those_of_the_emulator_that_was_given_the_noise_model(self, connection):
+        model = NoiseModel(p_false_pos=0.03, p_false_neg=0.08, relaxation_rate=0.5, dephasing_rate=0.3)
+        pulses = plain(MockDevice, Register.from_coordinates([(0, 0), (0, 6)], prefix="q"))
+        observables = [BitStrings(num_shots=20_000)]
+
+        def simulate(noise):
+            config = QutipConfig(observables=[BitStrings(num_shots=20_000, one_state="r")], noise_model=noise)
+            return QutipBackendV2(pulses, config=config).run().final_bitstrings
+
+        def agreement(one, other):
+            bits = sorted(one | other)
+            return chi2_contingency([[counter.get(each, 0) for each in bits] for counter in (one, other)]).pvalue
+
+        config = EmulationConfig(observables=observables, noise_model=model)
+        [counted] = counts(finish(RemoteEmuFreeBackend(pulses, connection, config=config).run([{}])))
+        # By chance less than once in a million runs.
+        assert agreement(counted, simulate(model)) > 1e-6
+        assert agreement(counted, simulate(NoiseModel())) < 1e-9
+
+
+@pytest.mark.skipif(packages is None, reason="EMULATOR_WITH names no packages")
+class TestPackages:
+    def test_twenty_atoms(self, connection, cloud):
+        chain = plain(MockDevice, Register.rectangle(1, 20, spacing=6, prefix="q"))
+        [counted] = counts(finish(RemoteMPSBackend(chain, connection).run([{"runs": 40}])))
+        assert (sum(counted.values()), {len(bits) for bits in counted}) == (40, {20})
+
+    def test_what_the_client_configures_is_used(self, connection):
+        config = EmulationConfig(observables=[BitStrings(), Occupation()], dt=20.0, precision=1e-6, max_bond_dim=16)
+        [result] = finish(RemoteMPSBackend(plain(MockDevice), connection, config=config).run([{}])).results
+        # Only emu-mps knows its bond dimensions: one for each step.
+        assert [0 < each["max_bond_dimension"] <= 16 for each in result.statistics] == [True] * 20
+
+    def test_a_job_that_runs_is_canceled_and_the_device_takes_the_next_one(self, connection, cloud):
+        long = plain(MockDevice, Register.rectangle(4, 5, spacing=6, prefix="q"), 100_000)
+        canceled = RemoteMPSBackend(long, connection).run([{"runs": 5}])
+        wait_until(lambda: statuses(cloud, canceled) == ["RUNNING"])
+        cloud.cancel_batch(canceled.batch_id)
+        following = RemoteMPSBackend(plain(MockDevice), connection).run([{"runs": 5}])
+        assert shots(finish(following)) == [5]
+        assert statuses(cloud, canceled) == ["CANCELED"]
 
 
 class TestInterruptions:
