@@ -8,7 +8,7 @@ import { apiAddress } from './client/page-settings.ts';
 import type { Session } from './client/sign-in.ts';
 import { useCall } from './client/use-call.ts';
 import { KnownDevices } from './parts/known-devices.ts';
-import { go, linkTo, useAddress } from './ui/address.ts';
+import { go, linkTo, useAddress, useTopOfPages } from './ui/address.ts';
 import { Avatar, Dialog, Empty } from './ui/basics.tsx';
 import { formatCount } from './ui/format.ts';
 import { Icon, type IconName } from './ui/icon.tsx';
@@ -72,6 +72,7 @@ export function Shell({ session, signOut }: { readonly session: Session; readonl
     again: () => lookSeconds,
   });
   const [asksForKeys, setAsksForKeys] = useState(false);
+  useTopOfPages();
   useKeys({
     c: () => go(linkTo(['new'])),
     '/': () => document.querySelector<HTMLElement>('.search input')?.focus(),

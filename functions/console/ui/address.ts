@@ -1,6 +1,6 @@
 /** The view and what it shows, in the fragment of the page's address: a link shows the same. */
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface Address {
   /** Of the path `#/batches/ID`: the parts, decoded. */
@@ -41,6 +41,21 @@ export function useAddress(): Address {
     return () => removeEventListener('hashchange', change);
   }, []);
   return address;
+}
+
+/**
+ * Shows a page that people go to from its top. The browser shows one that they come back to where
+ * they left it. Other parameters of the same page move nothing.
+ */
+export function useTopOfPages(): void {
+  const page = useAddress().path.join('/');
+  const before = useRef(page);
+  useEffect(() => {
+    const isNew = history.state === null;
+    if (isNew) history.replaceState('seen', '');
+    if (isNew && page !== before.current) scrollTo(0, 0);
+    before.current = page;
+  });
 }
 
 const defaultLimit = '50';

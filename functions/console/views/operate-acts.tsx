@@ -191,11 +191,14 @@ export function BoundsQuestion({ set, ...props }: DeviceActProps & { readonly se
   );
 }
 
+type ActedBatch = Pick<QueuedBatch, 'id' | 'user_id' | 'queue_priority' | 'tags'> &
+  Partial<Pick<QueuedBatch, 'user_name'>>;
+
 interface BatchActProps extends ActProps {
-  readonly batch: QueuedBatch;
+  readonly batch: ActedBatch;
 }
 
-function batchPath({ user_id, id }: QueuedBatch): string {
+function batchPath({ user_id, id }: ActedBatch): string {
   return `/api/v1/users/${encodeURIComponent(user_id)}/batches/${id}`;
 }
 
@@ -240,7 +243,7 @@ export function CancelQuestion({ batch, ...props }: BatchActProps) {
   );
 }
 
-function BatchName({ batch }: { readonly batch: QueuedBatch }) {
+function BatchName({ batch }: { readonly batch: ActedBatch }) {
   return (
     <p class="full">
       <bdi>{nameOf(batch)}</bdi> {texts.batch.by} <bdi>{batch.user_name ?? batch.user_id}</bdi> ·{' '}

@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
+import { isFinalBatchStatus } from '../../statuses.ts';
 import { useCall } from '../client/use-call.ts';
 import { SequenceView } from '../drawing/sequence-view.tsx';
 import { useKnownPeople } from '../parts/known-people.ts';
@@ -12,6 +14,8 @@ import { Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { BatchFacts } from './batch-facts.tsx';
 import { titleOf } from './batch-head.tsx';
+import { CancelQuestion, PriorityQuestion } from './operate-acts.tsx';
+import type { QueueAct } from './operate-queue.tsx';
 
 const { batch: words, operate } = texts;
 
@@ -38,6 +42,7 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
             <Status status={batch.status} pill />
             <Id id={batch.id} />
             <span class="aside push">{operate.batch.recorded}</span>
+            {!isFinalBatchStatus(batch.status) && <BatchActs batch={batch} done={found.reload} />}
           </div>
           <BatchFacts batch={batch} owner={<OwnerWithLimits id={batch.user_id} />} />
           <h2>{texts.jobs.title}</h2>
@@ -61,6 +66,24 @@ export function BatchPart({ userId, batchId }: { readonly userId: string; readon
         </>
       )}
     </Shown>
+  );
+}
+
+/** What the queue offers for a batch of it. */
+function BatchActs({ batch, done }: { readonly batch: BatchDetails; readonly done: () => void }) {
+  const [asked, setAsked] = useState<QueueAct>();
+  const question = { batch, queue: [], done, close: () => setAsked(undefined) };
+  return (
+    <>
+      <button type="button" disabled={batch.status !== 'PENDING'} onClick={() => setAsked('priority')}>
+        {operate.queue.priority}
+      </button>
+      <button type="button" class="danger" onClick={() => setAsked('cancel')}>
+        {operate.queue.cancel}
+      </button>
+      {asked === 'priority' && <PriorityQuestion {...question} />}
+      {asked === 'cancel' && <CancelQuestion {...question} />}
+    </>
   );
 }
 

@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { type LimitName, limitNames, limits } from '../../limits.ts';
 import type { SubjectLimits } from '../../schemas/limits.ts';
 import type { Api } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
+import { KnownDevices } from '../parts/known-devices.ts';
 import { KnownOptions } from '../parts/known-options.tsx';
 import { nameAmong, useKnownPeople } from '../parts/known-people.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
@@ -247,16 +248,45 @@ interface InputProps {
   readonly change: (text: string) => void;
 }
 
-/** A field for a limit; `Field` names it. A priority is chosen. */
+/** A field for a limit; `Field` names it. A priority is chosen, and devices can be. */
 function LimitInput({ name, value, change, ...field }: InputProps) {
   if (limits[name].kind !== 'priority') {
-    return <input {...field} value={value} onInput={({ currentTarget }) => change(currentTarget.value)} />;
+    return (
+      <>
+        <input {...field} value={value} onInput={({ currentTarget }) => change(currentTarget.value)} />
+        {limits[name].kind === 'devices' && <DeviceChoice value={value} change={change} />}
+      </>
+    );
   }
   return (
     <select {...field} value={value} onChange={({ currentTarget }) => change(currentTarget.value)}>
       <option value="">{texts.limits.notSet}</option>
       <Options of={[texts.limits.noneWord, ...texts.priorities]} />
     </select>
+  );
+}
+
+/** The known devices, to check: others can be typed. */
+function DeviceChoice({ value, change }: Omit<InputProps, 'name'>) {
+  const known = useContext(KnownDevices) ?? [];
+  const { device_types: given } = limitsOf({ device_types: value });
+  const chosen = Array.isArray(given) ? given : [];
+  return (
+    <div class="actions">
+      {known.map(({ device_type: type }) => (
+        <label key={type}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(type)}
+            onChange={({ currentTarget }) => {
+              const others = chosen.filter((each) => each !== type);
+              change((currentTarget.checked ? [...others, type] : others).join(', '));
+            }}
+          />
+          <bdi>{type}</bdi>
+        </label>
+      ))}
+    </div>
   );
 }
 
