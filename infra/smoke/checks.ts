@@ -153,11 +153,11 @@ const tokenChecks: Checks = {
       expectAnswer(await call(deployment, url, { method, authorization: null }), 401);
     }
   },
-  async 'a machine gets a token, which no path of users accepts'(deployment) {
+  async 'a machine gets a token, which no path of users accepts but what belongs to no user'(deployment) {
     const authorization = `Bearer ${await deployment.deviceToken()}`;
     for (const { name, url, method } of privateRoutes) {
-      const { device } = await loadOperation(name);
-      if (device !== undefined) continue;
+      const { device, everyToken } = await loadOperation(name);
+      if ((device ?? everyToken) !== undefined) continue;
       expectAnswer(await call(deployment, url, { method, authorization }), 403);
     }
   },

@@ -37,6 +37,8 @@ const batch = {
 };
 const ofDevices = new Set<RouteWithToken>();
 const ofOperators = new Set<RouteWithToken>();
+/** They show what belongs to no user. Written by hand: another one must be meant. */
+const ofEveryToken: readonly RouteWithToken[] = ['listCalibrations', 'getCalibration', 'listMinutes'];
 for (const route of routesWithToken) {
   const { device, operator } = await loadOperation(route);
   if (device !== undefined) ofDevices.add(route);
@@ -61,7 +63,8 @@ async function expectRefusal({ route, request }: (typeof ways)[number], scope: s
 }
 
 describe('the token of a device', () => {
-  it.each(ways.filter(({ route }) => !ofDevices.has(route)))('is refused by $route: $name', async (way) => {
+  const ofUsers = ways.filter(({ route }) => !ofDevices.has(route) && !ofEveryToken.includes(route));
+  it.each(ofUsers)('is refused by $route: $name', async (way) => {
     for (const scope of ['device:FRESNEL', 'device:*', 'openid device:EMU_MPS profile'])
       await expectRefusal(way, scope);
   });
