@@ -45,7 +45,7 @@ export function sweepChecks(visit: Visit, { calibrate, call, device, work }: Lab
       const before = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
       await calibrate({ p_false_pos: 0.02, T_2: 4.5 }, before(48));
       await calibrate({ p_false_pos: 0.01, p_false_neg: 0.05, temperature: 27.5, T_2: 4.25, filling: 0.99 }, before(2));
-      await run(names[0]!);
+      await run('Rabi scan, calibrated');
       const [job] = await call<{ id: string }[]>(`/api/v2/jobs?batch_id=${ids.pop()}&status=DONE`);
       await show(`#/job/${job!.id}`);
       await page.waitFor(`document.querySelector('main').innerText.includes('before it ran')`);
