@@ -3,16 +3,19 @@
 import * as z from 'zod/mini';
 import { Timestamp } from './values.ts';
 
-export const EstimatedStart = z
-  .strictObject({ earliest: Timestamp, likely: Timestamp, latest: Timestamp })
-  .register(z.globalRegistry, {
-    id: 'EstimatedStart',
+/** The time of something that is estimated, such as starts. */
+export function estimatedTime(id: string, what: string) {
+  return z.strictObject({ earliest: Timestamp, likely: Timestamp, latest: Timestamp }).register(z.globalRegistry, {
+    id,
     fields: {
-      earliest: 'At least four of five starts lie between it and `latest`.',
-      likely: 'About half of all starts lie before it.',
+      earliest: `At least four of five ${what} lie between it and \`latest\`.`,
+      likely: `About half of all ${what} lie before it.`,
       latest: 'See `earliest`.',
     },
   });
+}
+
+export const EstimatedStart = estimatedTime('EstimatedStart', 'starts');
 export type EstimatedStart = z.infer<typeof EstimatedStart>;
 
 /** Why the start of a batch cannot be estimated. */

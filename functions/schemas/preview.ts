@@ -1,9 +1,10 @@
 /** What an operator's act would change, in answer to `preview`. */
 
 import * as z from 'zod/mini';
+import { estimatedTime } from './estimate.ts';
 import { OwnLimits } from './limits.ts';
 import { FlagFilter } from './query-parameters.ts';
-import { Count, NullableText, NullableUuid, ownerNameText, QueuePriority, Timestamp, Uuid } from './values.ts';
+import { Count, NullableText, NullableUuid, ownerNameText, QueuePriority, Uuid } from './values.ts';
 
 /** Parameters of an act that can be looked at first. */
 export const PreviewQuery = z.object({ preview: FlagFilter }).register(z.globalRegistry, {
@@ -13,16 +14,7 @@ export const PreviewQuery = z.object({ preview: FlagFilter }).register(z.globalR
   },
 });
 
-const EstimatedEnd = z
-  .strictObject({ earliest: Timestamp, likely: Timestamp, latest: Timestamp })
-  .register(z.globalRegistry, {
-    id: 'EstimatedEnd',
-    fields: {
-      earliest: 'At least four of five ends lie between it and `latest`.',
-      likely: 'About half of all ends lie before it.',
-      latest: 'See `earliest`.',
-    },
-  });
+const EstimatedEnd = estimatedTime('EstimatedEnd', 'ends');
 export type EstimatedEnd = z.infer<typeof EstimatedEnd>;
 
 const Delay = z.strictObject({ least: z.number(), likely: z.number(), most: z.number() }).register(z.globalRegistry, {
