@@ -133,7 +133,7 @@ export type Calibration = z.infer<typeof Calibration>;
 const CalibrationNumber = z.pipe(
   z
     .string()
-    .check(z.regex(/^(latest|[1-9]\d{0,8})$/))
+    .check(z.regex(/^(latest|[1-9]\d{0,8})$/, 'Input should be the number of a calibration, or latest'))
     .register(z.globalRegistry, { examples: ['latest', '42'] }),
   z.transform((text) => (text === 'latest' ? text : Number(text))),
 );
