@@ -53,13 +53,21 @@ export function timeAxis(least: number, end: number): Axis {
   // One that holds from now on has room.
   const greatest = Math.max(end, least + hour);
   const step = steps.find((each) => (greatest - least) / each <= 6) ?? (greatest - least) / 5;
-  const offset = new Date(least).getTimezoneOffset() * minute;
-  const first = Math.ceil((least - offset) / step) * step + offset;
-  const ticks = Array.from({ length: Math.max(0, Math.floor((greatest - first) / step) + 1) }, (_, at) => {
-    const value = first + at * step;
-    return { value, label: (step < day ? clock : date).format(value) };
-  });
+  const format = step < day ? clock : date;
+  const offset = offsetAt(least);
+  const first = Math.ceil((least - offset) / step) * step;
+  const ticks: { value: number; label: string }[] = [];
+  for (let local = first; local + offset <= greatest; local += step) {
+    // Clocks are set forward and back: the offset is that of the tick.
+    const value = local + offsetAt(local + offset);
+    if (value >= least && value <= greatest) ticks.push({ value, label: format.format(value) });
+  }
   return { least, greatest, ticks };
+}
+
+/** How far the clock of the reader is behind UTC at a time. */
+function offsetAt(time: number): number {
+  return new Date(time).getTimezoneOffset() * minute;
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { labelOf, numberText } from '../../../../functions/console/parts/calibration-names.ts';
 import { ageOf, cornersOf, inOrder, stepsOf, timeAxis } from '../../../../functions/console/parts/calibration-steps.ts';
 
@@ -7,6 +8,17 @@ const calibration = (number: number, valid_from: string, numbers: Record<string,
 });
 
 describe('numbers', () => {
+  it('have labels for every name that the guide gives to users and to builders of machines', () => {
+    const guide = (name: string) => readFileSync(new URL(`../../../../docs/guides/${name}`, import.meta.url), 'utf8');
+    const names = /NAMES = """([^"]*)"""/.exec(guide('noise_model.py'))![1]!.trim().split(/\s+/);
+    expect(names.length).toBeGreaterThan(10);
+    const machines = guide('machines.md');
+    for (const name of names) {
+      expect(labelOf(name), name).not.toEqual([name]);
+      expect(machines).toContain(`\`${name}\``);
+    }
+  });
+
   it('have the labels and units of the noise model, and others are as they are', () => {
     expect([labelOf('p_false_pos'), labelOf('temperature')]).toEqual([['false positives'], ['temperature', 'µK']]);
     expect(['constructor', '__proto__', 'T2'].map((name) => labelOf(name))).toEqual([
@@ -52,6 +64,20 @@ describe('steps', () => {
     expect(of(24 * 20).every(({ label }) => /^\d+ [A-Z][a-z]+$/.test(label))).toBe(true);
     for (const hours of [0.1, 1, 5, 30, 24 * 9, 24 * 400, 24 * 4_000]) expect(of(hours).length).toBeLessThanOrEqual(7);
     expect(timeAxis(start, start).greatest).toBeGreaterThan(start);
+  });
+
+  it('have dates that begin at midnight, also after clocks were set back', async () => {
+    vi.stubEnv('TZ', 'Europe/Berlin');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      vi.resetModules();
+    });
+    vi.resetModules();
+    const { timeAxis: axisOf } = await import('../../../../functions/console/parts/calibration-steps.ts');
+    const start = Date.parse('2026-10-23T06:30:00Z');
+    const { ticks } = axisOf(start, start + 5 * 86_400_000);
+    expect(ticks.map(({ value }) => new Date(value).getHours())).toEqual([0, 0, 0, 0, 0]);
+    expect(ticks.map(({ label }) => label)).toEqual(['24 Oct', '25 Oct', '26 Oct', '27 Oct', '28 Oct']);
   });
 });
 
