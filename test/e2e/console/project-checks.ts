@@ -125,7 +125,10 @@ export function projectChecks(visit: Visit, laboratory: Laboratory, stack: Stack
       // It has no limits yet.
       await visit.expectRefused(404, () => see('Operators have set none for it.'));
       await see('Total');
-      await page.waitFor(`document.querySelector('main').innerText.includes('canceled')`);
+      const sentence = 'Ada Lovelace canceled Max Born’s batch ';
+      await page.waitFor(
+        `[...document.querySelectorAll('td')].some((each) => each.innerText.startsWith('${sentence}'))`,
+      );
       return undefined;
     },
   };
