@@ -132,7 +132,7 @@ export function operatorChecks(
       await page.waitFor(`document.querySelector('main h2')?.innerText === 'Limits of demo'`);
       await page.fill('Shots this month', '0');
       await see('New batches would be refused.');
-      await see('No batch would end earlier or later.');
+      await see('The batches that exist stay as they are: limits count when work is created.');
       await expectAccessible(page, 'the form of limits, with what they change');
       await page.fill('Shots this month', '12345678');
       await see('12,345,678');
@@ -145,7 +145,7 @@ export function operatorChecks(
       await show('#/operate/limits');
       await page.choose(`Remove the limits of user:${user}`);
       await page.waitFor(
-        `document.querySelector('dialog[open]')?.innerText.includes('No batch would end earlier or later.')`,
+        `document.querySelector('dialog[open]')?.innerText.includes('The batches that exist stay as they are')`,
       );
       await page.choose('Remove these limits');
       await page.waitFor(`!document.querySelector('dialog') && !document.body.innerText.includes('12,345,678')`);
