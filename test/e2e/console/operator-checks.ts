@@ -235,7 +235,9 @@ export function operatorChecks(
       await show('#/operate');
       await show(`#/operate/device/${device}`);
       const workers = `document.querySelector('aside .lines')?.innerText`;
-      await page.waitFor(`/check\\s+seen .+ ago\\s+has .+ by demo\\s+a job for/.test(${workers})`);
+      // Batches of several people wait.
+      const owners = '(demo|Ada Lovelace|Max Born)';
+      await page.waitFor(`/check\\s+seen .+ ago\\s+has .+ by ${owners}\\s+a job for/.test(${workers})`);
       await see('1 batch at work');
       await release();
       await page.waitFor(`document.querySelectorAll('.day-plots .chart').length === 3`);
