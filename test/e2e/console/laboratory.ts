@@ -57,8 +57,8 @@ export async function openLaboratory(stack: StackDescription, device = `CHECK_${
     },
 
     /** Takes a batch, and has its first job until the answer is called. Then it waits again. */
-    async take(): Promise<() => Promise<void>> {
-      const { lease } = await asMachine<Claim>(`/api/v1/devices/${device}/claim`, { worker: 'check' });
+    async take(worker = 'check'): Promise<() => Promise<void>> {
+      const { lease } = await asMachine<Claim>(`/api/v1/devices/${device}/claim`, { worker });
       return () => call(`/api/v1/leases/${lease}`, asDevice('DELETE'));
     },
 

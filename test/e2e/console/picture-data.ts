@@ -1,5 +1,6 @@
 /** What the pictures of the documents show: batches as a group has them, with simulated counts. */
 
+import type { DeviceMinutes } from '../../../functions/schemas/device-minutes.ts';
 import { randomNumbers } from '../../../infra/local/demo/seeded-random.ts';
 import { deviceContent, sequenceText } from '../../support/sequence-text.ts';
 import type { Laboratory, Outcome } from './laboratory.ts';
@@ -45,7 +46,7 @@ function rabiCounts(omega: number, random: () => number): Record<string, number>
 const failing = 36;
 
 /** Makes them all. Answers with the scan, and with the first job of an array of nine atoms. */
-export async function makePictured({ call, device, work }: Laboratory, project_id: string) {
+export async function makePictured({ call, device, take, work }: Laboratory, project_id: string) {
   const random = randomNumbers(1);
   const create = async (name: string, tags: readonly string[], program: string, omegas: readonly number[]) => {
     const jobs = omegas.map((omega) => ({ runs: program === 'rabi' ? shots : 600, variables: { omega } }));
@@ -74,6 +75,29 @@ export async function makePictured({ call, device, work }: Laboratory, project_i
   ] as const) {
     await create(name, [tag], 'sweep', omegas.slice(0, 8));
   }
+  await take('control-pc');
   const [job] = await call<{ id: string }[]>(`/api/v2/jobs?batch_id=${array}&status=DONE`);
   return { scan, job: job!.id };
+}
+
+/** A day of a machine as `GET /devices/{device_type}/minutes` shows it: busy in working hours. */
+export function simulatedDay(device_type: string): DeviceMinutes {
+  const random = randomNumbers(2);
+  const step = 300;
+  const end = Math.floor(Date.now() / 1_000 / step) * step;
+  const minutes = Array.from({ length: 288 }, (_, at) => {
+    const time = end - (288 - at) * step;
+    const hour = (time / 3_600) % 24;
+    const crowd = 7 * Math.exp(-(((hour - 11) / 2.5) ** 2)) + 5 * Math.exp(-(((hour - 16) / 2) ** 2));
+    const queue_length = Math.max(0, Math.round(10 * (crowd + 1.5 * (random() - 0.4))) / 10);
+    const batches_started = queue_length > 0 ? 1 + Math.floor(2 * random()) : 0;
+    const busy_seconds = Math.round(step * Math.min(0.98, queue_length * (0.6 + 0.2 * random())));
+    return {
+      ...{ at: new Date(1_000 * time).toISOString().replace('Z', '000Z'), queue_length, batches_started, busy_seconds },
+      longest_queue: Math.ceil(queue_length),
+      waited_seconds: Math.round(batches_started * queue_length * 95 * (0.8 + 0.4 * random())),
+      workers: 1,
+    };
+  });
+  return { device_type, step, minutes };
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectAccessible } from '../page/accessible.ts';
 import type { Check } from '../page/run-checks.ts';
-import { rabi } from './picture-data.ts';
+import { rabi, simulatedDay } from './picture-data.ts';
 import { smallPng } from './small-png.ts';
 import { expectFits } from './user-checks.ts';
 import type { Visit } from './world.ts';
@@ -77,7 +77,7 @@ export function slowLineCheck(visit: Visit): Check {
 }
 
 /** Of the pictures that are not 900 px high. */
-const heights: Readonly<Record<string, number>> = { batch: 1_100, job: 1_180, new: 1_080 };
+const heights: Readonly<Record<string, number>> = { batch: 1_100, job: 1_180, new: 1_080, queue: 1_080 };
 
 /** A program, and a sweep. Its last jobs are beyond what the device allows. */
 async function enterSweep(page: Visit['page']) {
@@ -91,6 +91,19 @@ async function enterSweep(page: Visit['page']) {
   await page.waitFor(`document.querySelector('#projects option')`);
 }
 
+/** A stack that has just begun has measured no day yet: the page is given a simulated one. */
+async function openQueue({ page, openAs, show }: Visit, address: string) {
+  await openAs('operator', '#/operate');
+  const day = { status: 'success', code: '200', data: simulatedDay('LAB_1') };
+  await page.evaluate(`{
+    const asked = globalThis.fetch;
+    globalThis.fetch = (url, ...rest) =>
+      String(url).includes('/minutes') ? Promise.resolve(Response.json(${JSON.stringify(day)})) : asked(url, ...rest);
+  }`);
+  await show(address);
+  await page.waitFor(`document.querySelectorAll('.day-plots .chart').length === 3`);
+}
+
 /** Pictures for the documents. */
 export function pictures(
   visit: Visit,
@@ -102,7 +115,8 @@ export function pictures(
     for (const [name, address] of Object.entries(await views())) {
       await page.resize(1400, heights[name.replace('-dark', '')] ?? 900);
       await page.prefer(name.endsWith('dark') ? 'dark' : 'light');
-      await visit.openAs(name.startsWith('queue') ? 'operator' : 'demo', address);
+      if (name === 'queue') await openQueue(visit, address);
+      else await visit.openAs('demo', address);
       await page.waitFor(`document.querySelector('main :is(td, svg.histogram, form)')`);
       if (name === 'new') await enterSweep(page);
       if (name.startsWith('batch-') || name === 'batch') await page.waitFor(`document.querySelector('.reach')`);
