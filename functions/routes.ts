@@ -422,7 +422,7 @@ export const routes = {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
       DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
-      Results: ['GetObject'],
+      Results: ['GetObject', 'PutObject'],
     },
   },
   nextJob: {

@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { messageQueue, sendMessage } from '../data/aws/message-queue.ts';
-import { boundedReads, resultsBucket } from '../data/aws/results-bucket.ts';
+import { boundedCalls, resultsBucket } from '../data/aws/results-bucket.ts';
 import { secretsManager } from '../data/aws/secrets-manager.ts';
 import { readResults } from '../data/batches/batch-results.ts';
 import { database } from '../data/dynamodb/db.ts';
@@ -25,7 +25,7 @@ import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
 const db = database(otherFunctions.deliverWebhooks);
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
 const secret: WebhookSecret = { id: requiredEnv('WEBHOOK_KEY_ARN'), call: secretsManager() };
 const queue = messageQueue(queueUrl('Webhooks'));
 const deadLetters = messageQueue(queueUrl('Webhooks/dead_letters'));

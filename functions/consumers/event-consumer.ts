@@ -5,7 +5,7 @@
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type MessageQueue, messageQueue } from '../data/aws/message-queue.ts';
-import { boundedReads, type ResultsBucket, resultsBucket } from '../data/aws/results-bucket.ts';
+import { boundedCalls, type ResultsBucket, resultsBucket } from '../data/aws/results-bucket.ts';
 import { countShots } from '../data/leases/count-shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
@@ -37,7 +37,7 @@ export function eventConsumer(db: LifecycleDb, queue: QueueDescription, waiting?
     queue,
     waiting,
     deadLetters: messageQueue(queueUrl('Events/dead_letters')),
-    bucket: resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads),
+    bucket: resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls),
     scheduleRecovery: recoveryByQueue(),
   };
 }

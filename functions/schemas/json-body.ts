@@ -13,7 +13,7 @@
  */
 
 import * as z from 'zod/mini';
-import { jsonDepth, parseExactly, roundNumbers } from '../values/json-text.ts';
+import { isObject, jsonDepth, jsonMembers, parseExactly, roundNumbers } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
 
 export const maxJsonDepth = 100;
@@ -28,10 +28,26 @@ export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
       const json = readJson(text, context);
       if (json === undefined) return z.NEVER;
       if (jsonDepth(json.text) <= maxJsonDepth) return roundNumbers(parseExactly(json.text, json.value), keptMembers);
-      return reportFault(context, {
-        type: 'too_deep',
-        message: `The body should be nested at most ${maxJsonDepth} levels deep`,
-      });
+      return reportTooDeep(context);
+    }),
+    schema,
+  );
+}
+
+/**
+ * As jsonBody, for a body with one large member of an object: `schema` reads that member as the
+ * text that was sent, and all other numbers as doubles. So the member is neither written anew nor
+ * parsed twice.
+ */
+export function jsonBodyWithText<Schema extends z.ZodMiniType>(schema: Schema, member: string) {
+  return z.pipe(
+    z.transform((body, context): unknown => {
+      const json = readJson(body, context);
+      if (json === undefined) return z.NEVER;
+      if (jsonDepth(json.text) > maxJsonDepth) return reportTooDeep(context);
+      const { text, value } = json;
+      if (!isObject(value) || !Object.hasOwn(value, member) || value[member] === null) return value;
+      return { ...value, [member]: jsonMembers(text).get(member) };
     }),
     schema,
   );
@@ -46,6 +62,11 @@ export function jsonTextBody<Output>(read: (text: string, context: z.core.ParseP
     const json = readJson(text, context);
     return json === undefined ? z.NEVER : read(json.text, context);
   });
+}
+
+function reportTooDeep(context: z.core.ParsePayload): never {
+  const message = `The body should be nested at most ${maxJsonDepth} levels deep`;
+  return reportFault(context, { type: 'too_deep', message });
 }
 
 /** The text and its value, or undefined and a fault. */

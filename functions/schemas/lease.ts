@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { isUserId } from '../identity/user-id.ts';
-import { parseJson } from '../values/json-text.ts';
+import { isJsonObject, parseJson } from '../values/json-text.ts';
 import { queueKeyPattern } from '../values/queue-key-pattern.ts';
 import { BatchProjection } from './batch.ts';
 import { exampleSequence } from './example-sequence.ts';
@@ -111,14 +111,39 @@ export type ResultsRequest = z.output<typeof ResultsRequest>;
 /** How a job ended. */
 const ReportedStatus = z.enum(['DONE', 'ERROR']).register(z.globalRegistry, { id: 'ReportedStatus' });
 
+/** The largest document that a report may carry, in bytes of its JSON text. */
+export const maxReportedBytes = 1024 * 1024;
+
+/** The text of a results document, as a report brings it: see jsonBodyWithText. */
+const ResultsText = z
+  .custom<string>((text) => isJsonObject(text as string), {
+    message: 'Input should be a valid dictionary',
+    params: { type: 'dict_type' },
+    abort: true,
+  })
+  .check(
+    z.refine((text) => Buffer.byteLength(text) <= maxReportedBytes, {
+      error: `A report carries at most ${maxReportedBytes} bytes of results: upload larger ones by a link`,
+      params: { type: 'bytes_too_long' },
+    }),
+  )
+  .register(z.globalRegistry, { type: 'object' });
+
 export const ReportRequest = z
   .object({
     status: ReportedStatus,
     start_timestamp: orNull(Time),
     end_timestamp: orNull(Time),
     errors: orNull(ErrorTexts),
+    results_document: orNull(ResultsText),
     results: z._default(z.boolean(), false),
   })
+  .check(
+    z.refine(({ results, results_document }) => !results || results_document === null, {
+      error: 'Input should be null where `results` is true: a job has one document',
+      path: ['results_document'],
+    }),
+  )
   .register(z.globalRegistry, {
     id: 'ReportRequest',
     fields: {
@@ -126,9 +151,15 @@ export const ReportRequest = z
       start_timestamp: 'When it started; by default when it was handed out.',
       end_timestamp: 'When it ended; by default now.',
       errors: 'What went wrong, for the user.',
-      results: 'Whether its results were uploaded under this lease.',
+      results_document:
+        'Its results: a JSON object of at most 1 MB (1,048,576 bytes of text), which is stored as it was sent.',
+      results: 'Whether its results were uploaded under this lease, by a link.',
     },
-    example: { status: 'DONE', end_timestamp: '2026-11-21T02:59:36Z', results: true },
+    example: {
+      status: 'DONE',
+      end_timestamp: '2026-11-21T02:59:36Z',
+      results_document: { counter: { '0110': 62, '1001': 38 } },
+    },
   });
 export type ReportRequest = z.output<typeof ReportRequest>;
 
@@ -188,7 +219,8 @@ export const Claim = z
     fields: {
       lease: 'Identifies the lease in all further calls: an opaque text.',
       expires_at: 'When the lease ends without a heartbeat.',
-      heartbeat_seconds: 'How often to send a heartbeat, the first one at once.',
+      heartbeat_seconds:
+        'How often to send a heartbeat. Each claim, report and question for the next job counts as one.',
       batch: 'The batch: it stays with this worker until it ends.',
       job: 'The job to run.',
     },

@@ -115,6 +115,7 @@ function expectCalls(uses: Uses) {
   for (const { queue } of sink.messages) calls.add(`${queue.replace('-dead-letters', '/dead_letters')} SendMessage`);
   for (const request of results.requests) {
     if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
+    if (/^PUT results\//.test(request)) calls.add('Results PutObject');
     // Lists of versions, and deletions, are requests for the bucket.
     if (request === 'GET ') calls.add('ResultsVersions ListBucketVersions');
     if (request === 'POST ') calls.add('Results DeleteObjectVersion');
@@ -459,8 +460,8 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await results.put(await worker.uploadKey(lease, first, 'a'.repeat(64)), {});
     await makeOld(user);
     yield request(first, { status: 'DONE', results: true });
-    yield request(others[0]!, { status: 'DONE' });
-    yield request(others[0]!, { status: 'DONE' });
+    yield request(others[0]!, { status: 'DONE', results_document: {} });
+    yield request(others[0]!, { status: 'DONE', results_document: {} });
     yield* heldForLong('reportJob for long');
   },
   async *nextJob() {

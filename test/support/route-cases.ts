@@ -394,7 +394,9 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: () => ({}),
     readsNoUser: true,
     anything: (own) =>
-      fc.tuple(anyLease(own), anyBody({ status: 'DONE' })).map(([request, { body }]) => ({ ...request, body })),
+      fc
+        .tuple(anyLease(own), fc.oneof(anyBody({ status: 'DONE' }), anyBody({ status: 'DONE', results_document: {} })))
+        .map(([request, { body }]) => ({ ...request, body })),
   },
   nextJob: {
     ways: (own) => ({ 'the next job': underLease(own) }),

@@ -19,10 +19,10 @@ export function resultsBucket(name: string, config: S3ClientConfig = {}): Result
 }
 
 /**
- * For functions that read results or ask for them: a call takes at most 3 attempts of 2 s each; so
+ * For functions that wait for S3, at documents of a few MB: a call takes at most 3 attempts of 2 s each; so
  * does the content of an object that stops on its way.
  */
-export const boundedReads: S3ClientConfig = {
+export const boundedCalls: S3ClientConfig = {
   maxAttempts: 3,
   requestHandler: {
     connectionTimeout: 1_000,

@@ -109,6 +109,29 @@ export async function hasObject({ client, name }: ResultsBucket, key: string): P
     // S3 says 403 to a role that must not list the bucket.
     const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
     if (status === 403 || status === 404) return false;
-    throw new DependencyFailed('The store of results failed.', { cause: error });
+    throw storeFailed(error);
   }
+}
+
+/** A results document, and its SHA-256 in hexadecimal. */
+export interface ResultsDocument {
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** Stores a document. S3 checks that it arrived whole. One PUT of S3. */
+export async function putResults(
+  { client, name }: ResultsBucket,
+  key: string,
+  { text, sha256 }: ResultsDocument,
+): Promise<void> {
+  const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+  const object = { Bucket: name, Key: key, ContentType: 'application/json', ChecksumSHA256 };
+  await client.send(new PutObjectCommand({ ...object, Body: text })).catch((error) => {
+    throw storeFailed(error);
+  });
+}
+
+function storeFailed(cause: unknown): DependencyFailed {
+  return new DependencyFailed('The store of results failed.', { cause });
 }

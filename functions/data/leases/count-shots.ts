@@ -12,7 +12,12 @@ const maxResultsBytes = 16 * 1024 * 1024;
 export async function countShots(bucket: ResultsBucket, userId: string, key: string): Promise<number | undefined> {
   const results = await readResults(bucket, { userId, keys: new Map([['', key]]), maxBytes: maxResultsBytes });
   const text = results?.documents.get('');
-  const counter = text === undefined ? undefined : JSON.parse(text).counter;
+  return text === undefined ? undefined : shotsOfDocument(text);
+}
+
+/** As countShots, of the text of a results document: a JSON object. */
+export function shotsOfDocument(text: string): number | undefined {
+  const { counter } = JSON.parse(text);
   const counts = isObject(counter) ? Object.values(counter) : [];
   if (counts.length === 0 || !counts.every(isCount)) return undefined;
   const shots = counts.reduce((sum, count) => sum + count, 0);

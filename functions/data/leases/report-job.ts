@@ -1,19 +1,20 @@
 /** How a worker uploads the results of a job and reports how it ended. */
 
-import { IllegalTransition, InvalidInput, LeaseLost } from '../../errors.ts';
+import { createHash } from 'node:crypto';
+import { InvalidInput, LeaseLost } from '../../errors.ts';
 import { addToRequestLog, describeError } from '../../runtime/request-log.ts';
 import type { LeaseReference, NextJob, ReportRequest } from '../../schemas/lease.ts';
 import { isFinalJob } from '../../statuses.ts';
 import { leasedResultsKey } from '../../values/results-key.ts';
 import type { ResultsBucket } from '../aws/results-bucket.ts';
-import { hasObject } from '../batches/results.ts';
+import { hasObject, putResults } from '../batches/results.ts';
 import type { Db } from '../dynamodb/db.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
-import { isReported, noSuchJob, reportJob as reportChange } from '../lifecycle/run-jobs.ts';
+import { isReported, jobNotLeased, noSuchJob, reportJob as reportChange } from '../lifecycle/run-jobs.ts';
 import { getLeased, renewLease, wasGivenUp } from '../queue/lease-items.ts';
 import { noteWorker } from '../queue/queue.ts';
 import { leaseLost, type QueueItem } from '../queue/queue-item.ts';
-import { countShots } from './count-shots.ts';
+import { countShots, shotsOfDocument } from './count-shots.ts';
 import { advance, commitLeased, ended, getJobRow, jobFinder, nextJobOf } from './leased-jobs.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function getUploadKey(
   if (item === undefined) throw leaseLost();
   if (job === undefined) throw noSuchJob();
   if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
-    throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
+    throw jobNotLeased();
   }
   if ((await renewLease(db, lease, sha256)) === undefined) throw leaseLost();
   return leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
@@ -51,10 +52,15 @@ interface LeasedReport {
  * uploaded under this lease; NotFound when the batch has no such job; IllegalTransition when the
  * job has ended in another way, or does not run under this lease.
  *
+ * A document that comes with the report is stored before the job refers to it, under a key of this
+ * lease and job: no other call ever changes it. If the report is refused after that, the object
+ * stays there until the results of the job are erased; nothing refers to it.
+ *
  * Costs, beside the lifecycle's: 5 write units; 2.5 read units, and the job's sequence. One of the
  * write units is for the device's job times: no item that a report writes anyway outlives the batch
- * and is free of conflicts between workers. With results, a HEAD of S3; if the job is DONE without
- * `runs`, also a GET to count its shots.
+ * and is free of conflicts between workers. With a document, one PUT of S3. With results that were
+ * uploaded, a HEAD; if the job is DONE without `runs`, also a GET to count its shots. PUT and HEAD
+ * run beside the first read of the change.
  */
 export async function reportJob(db: LifecycleDb, bucket: ResultsBucket, reported: LeasedReport): Promise<NextJob> {
   try {
@@ -75,26 +81,29 @@ async function endJob(
   bucket: ResultsBucket,
   { lease, jobId, report }: LeasedReport,
 ): Promise<NextJob> {
-  const { status, start_timestamp, end_timestamp, errors, results } = report;
+  const { status, start_timestamp, end_timestamp, errors, results_document: document } = report;
   const item = await getLeased(db, lease);
   if (item === undefined) throw leaseLost();
-  const results_key = results ? await findUploaded(db, bucket, { lease, jobId, item }) : undefined;
   const update = {
     status,
     ...(start_timestamp !== null && { start_timestamp }),
     ...(end_timestamp !== null && { end_timestamp }),
     ...(errors !== null && { errors }),
-    ...(results_key !== undefined && { results_key }),
   };
   const find = jobFinder(db, lease);
-  const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
+  // The only results that the change can count are those of the report.
+  const shotsOf = async (userId: string, key: string) =>
+    document === null ? countShots(bucket, userId, key) : shotsOfDocument(document);
+  let resultsKey: Promise<string | undefined> | undefined;
   let busy = 0;
   const countBusy = (_: string, microseconds: number) => {
     busy += microseconds;
   };
   const progress = await commitLeased(db, { lease, shotsOf, countBusy }, async () => {
-    const found = await find(item.place);
-    return reportChange({ lease, now: db.clock.now(), ...found }, { jobId, update });
+    resultsKey ??= findResults(db, bucket, { lease, jobId, report, item });
+    const [found, results_key] = await Promise.all([find(item.place), resultsKey]);
+    const ofJob = { jobId, update: { ...update, ...(results_key !== undefined && { results_key }) } };
+    return reportChange({ lease, now: db.clock.now(), ...found }, ofJob);
   });
   const counting = countJob(db, item, { jobId, busy });
   try {
@@ -122,6 +131,38 @@ async function countJob(
   }
 }
 
+/** A report, and the batch under its lease. */
+type HeldReport = LeasedReport & { readonly item: QueueItem };
+
+/** The key of the results that the report brings or refers to; undefined where it has none. */
+async function findResults(db: Db<'Jobs'>, bucket: ResultsBucket, held: HeldReport): Promise<string | undefined> {
+  const { results, results_document } = held.report;
+  if (results) return findUploaded(db, bucket, held);
+  return results_document === null ? undefined : storeDocument(db, bucket, { ...held, text: results_document });
+}
+
+/**
+ * Stores the document, and returns its key. Only what runs under a valid lease gets one: neither a
+ * made-up lease nor a job of another batch can leave objects. A repeated report stores nothing, as
+ * its job has ended.
+ */
+async function storeDocument(
+  db: Db<'Jobs'>,
+  bucket: ResultsBucket,
+  { lease, jobId, item, text }: HeldReport & { readonly text: string },
+): Promise<string | undefined> {
+  if (item.job_id === jobId) {
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    const key = leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+    await putResults(bucket, key, { text, sha256 });
+    return key;
+  }
+  const job = await getJobRow(db, lease, jobId);
+  if (job === undefined) throw noSuchJob();
+  if (!isFinalJob(job)) throw jobNotLeased();
+  return undefined;
+}
+
 /**
  * The key of the results for which a link was asked last. A repeated report gets the key of the
  * first report: the link may have been for the next job since. The bucket is asked only under a
@@ -130,7 +171,7 @@ async function countJob(
 async function findUploaded(
   db: Db<'Jobs'>,
   bucket: ResultsBucket,
-  { lease, jobId, item }: Pick<LeasedReport, 'lease' | 'jobId'> & { readonly item: QueueItem },
+  { lease, jobId, item }: HeldReport,
 ): Promise<string> {
   const { results_sha256: sha256 } = item;
   const key = sha256 && leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });

@@ -104,7 +104,7 @@ export function reportJob(
       throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot become ${update.status}.`);
     }
     if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
-      throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
+      throw jobNotLeased();
     }
     const ended = endJob(draft, request, { held, jobId, update: isJobOverTime(held, now) ? overTime(held) : update });
     return startNext(ended, request, { ...after(held, job), seen: true, lease_until: now + leaseMilliseconds });
@@ -235,6 +235,10 @@ export function progressOf(draft: Draft, lease: LeaseReference): Progress {
 
 export function noSuchJob(): NotFound {
   return new NotFound('There is no such job.');
+}
+
+export function jobNotLeased(): IllegalTransition {
+  return new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
 }
 
 function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held: LeaseUpdate) => Draft): Change {

@@ -1,4 +1,4 @@
-import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
+import { boundedCalls, resultsBucket } from '../../data/aws/results-bucket.ts';
 import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
 import { withPlace } from '../../data/limits/calls-at-once.ts';
 import { asOwner } from '../../data/projects/access.ts';
@@ -10,7 +10,7 @@ import { requiredEnv } from '../../runtime/env.ts';
 import { addToRequestLog } from '../../runtime/request-log.ts';
 import { operation } from './get-full-results.operation.ts';
 
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
 
 /** Jobs that the log names, of those whose results cannot be read. */
 const maxJobsNamed = 20;

@@ -1,4 +1,4 @@
-import { boundedReads, resultsBucket } from '../../data/aws/results-bucket.ts';
+import { boundedCalls, resultsBucket } from '../../data/aws/results-bucket.ts';
 import { reportJob } from '../../data/leases/report-job.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -6,7 +6,7 @@ import { routes } from '../../routes.ts';
 import { requiredEnv } from '../../runtime/env.ts';
 import { operation } from './report-job.operation.ts';
 
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedReads);
+const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
 
 export const handler = endpoint(routes.reportJob, operation, async ({ db, path, body: report }) =>
   success(await reportJob(db, bucket, { lease: path.lease, jobId: path.job_id, report })),
