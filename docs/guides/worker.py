@@ -28,6 +28,7 @@ WAITS_SECONDS = (1, 2, 4, 8)
 REPEATED_STATUSES = (408, 425, 429, 500, 502, 503, 504)
 MAX_IDLE_SECONDS = 20
 DEFAULT_RUNS = 100
+MAX_REPORTED_BYTES = 1024 * 1024  # A report carries results of this size. Larger ones are uploaded by a link.
 MAX_ERROR_LENGTH = 2_000  # The service takes 16,000 bytes of escaped JSON: as many as 7 for a character.
 token = {"ends": 0.0}
 
@@ -92,7 +93,8 @@ def call(method, path, body=None):
 
 
 def beat(lease, job, seconds, canceled, ended):
-    while not ended.is_set():  # The first one at once.
+    # The claim or report that brought the job counts as a heartbeat: shorter jobs send none.
+    while not ended.wait(seconds):
         try:
             if call("POST", f"leases/{lease}/heartbeat", {"job_id": job["id"]}).json()["data"]["cancel"]:
                 canceled.set()
@@ -100,7 +102,17 @@ def beat(lease, job, seconds, canceled, ended):
             if problem.response is not None and problem.response.status_code == 409:
                 canceled.set()  # The lease is lost.
             log(f"had no answer to a heartbeat: {problem}")
-        ended.wait(seconds)
+
+
+def hand_over(lease, job, results):
+    """What the report says of the results: the document itself, or that it was uploaded because it is large."""
+    content = json.dumps(results, allow_nan=False).encode()
+    if len(content) <= MAX_REPORTED_BYTES:
+        return {"results_document": results}
+    checksum = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    link = call("POST", f"leases/{lease}/jobs/{job['id']}/results", checksum).json()["data"]
+    send("PUT", link["url"], data=content, headers=link["headers"])
+    return {"results": True}
 
 
 def run_job(lease, batch, job, seconds):
@@ -110,14 +122,11 @@ def run_job(lease, batch, job, seconds):
     canceled, ended = threading.Event(), threading.Event()
     threading.Thread(target=beat, args=(lease, job, seconds, canceled, ended), daemon=True).start()
     try:
-        content = json.dumps(run(batch, job, canceled)).encode()
+        results = run(batch, job, canceled)
         if canceled.is_set():
             log(f"leaves job {job['id']}: it was canceled, or the lease is lost")
             return call("POST", f"leases/{lease}/next", {}).json()["data"]
-        checksum = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        link = call("POST", f"leases/{lease}/jobs/{job['id']}/results", checksum).json()["data"]
-        send("PUT", link["url"], data=content, headers=link["headers"])
-        report = {"status": "DONE", "results": True}
+        report = {"status": "DONE", **hand_over(lease, job, results)}
     except JobFault as fault:
         report = {"status": "ERROR", "errors": [str(fault)[:MAX_ERROR_LENGTH]]}
     finally:

@@ -25,6 +25,8 @@ class StandIn:
         self.calibrations: list[dict] = []
         self.reports: dict[str, dict] = {}
         self.uploads: dict[str, bytes] = {}
+        # By job, whichever way they came.
+        self.results: dict[str, dict] = {}
         self.tokens = 0
         self.token_seconds = 3600
         # Statuses to answer instead, by the last part of the path, each of them once; None drops
@@ -80,6 +82,7 @@ class StandIn:
         if parts[0] == "upload":
             assert request.headers["X-Checksum"] == hashlib.sha256(content).hexdigest()
             self.uploads[parts[1]] = content
+            self.results[parts[1]] = json.loads(content)
             return 200, {}
         assert request.headers["Authorization"] == f"Bearer token-{self.tokens}"
         body = json.loads(content or b"{}")
@@ -112,6 +115,8 @@ class StandIn:
             headers = {"X-Checksum": body["sha256"], "Content-Type": "application/json"}
             return 200, {"data": {"url": f"{self.url}/upload/{job_id}", "headers": headers}}
         self.reports[job_id] = body
+        if "results_document" in body:
+            self.results[job_id] = body["results_document"]
         return 200, {"data": self._next()}
 
     def _next(self) -> dict:

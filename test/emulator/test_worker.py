@@ -9,14 +9,19 @@ import unittest
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 from pulser import MockDevice, Pulse, Register, Sequence
 from stand_in import StandIn
 
 local = Path(__file__).parents[2] / "infra" / "local"
 sys.path.insert(0, str(local / "emulator"))
+import heartbeats as heartbeats_module  # noqa: E402
 import service as service_module  # noqa: E402
+import worker as worker_module  # noqa: E402
 from child import Model  # noqa: E402
+from heartbeats import Heartbeats  # noqa: E402
 from service import Answer, Refusal, Service  # noqa: E402
 from worker import Worker  # noqa: E402
 
@@ -77,8 +82,7 @@ class Workers(unittest.TestCase):
     def assert_done(self, stand_in, *names):
         for name in names:
             self.assertEqual(stand_in.reports[name]["status"], "DONE")
-            self.assertTrue(stand_in.reports[name]["results"])
-            self.assertEqual(sum(json.loads(stand_in.uploads[name])["counter"].values()), 10)
+            self.assertEqual(sum(stand_in.results[name]["counter"].values()), 10)
 
     def test_announces_its_device_and_runs_the_jobs_of_a_batch_in_order(self):
         with self.working(job("first"), job("second", sequence(atoms=2)), job("third")) as stand_in:
@@ -86,7 +90,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(stand_in.announced["EMU_FREE"], {"status": "UP", "specs": specs})
         self.assertEqual(list(stand_in.reports), ["first", "second", "third"])
         self.assert_done(stand_in, "first", "second", "third")
-        self.assertEqual(set(map(len, json.loads(stand_in.uploads["second"])["counter"])), {2})
+        self.assertEqual(set(map(len, stand_in.results["second"]["counter"])), {2})
         self.assertLess(*(stand_in.reports["first"][f"{each}_timestamp"] for each in ("start", "end")))
         self.assertFalse(stand_in.released.is_set())
 
@@ -94,7 +98,7 @@ class Workers(unittest.TestCase):
         alike = {"runs": 100_000, "variables": None, "sequence": sequence(atoms=5)}
         with self.working({"id": "first", **alike}, {"id": "second", **alike}) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))
-        self.assertNotEqual(*(json.loads(each)["counter"] for each in stand_in.uploads.values()))
+        self.assertNotEqual(*(each["counter"] for each in stand_in.results.values()))
 
     def test_a_fault_of_the_user_ends_the_job_with_its_text_and_the_next_one_runs(self):
         with self.working(job("wrong", "{}"), job("right")) as stand_in:
@@ -102,7 +106,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(stand_in.reports["wrong"]["status"], "ERROR")
         [text] = stand_in.reports["wrong"]["errors"]
         self.assertIn("The sequence cannot be read", text)
-        self.assertNotIn("results", stand_in.reports["wrong"])
+        self.assertNotIn("wrong", stand_in.results)
         self.assert_done(stand_in, "right")
 
     def test_a_simulation_that_takes_too_long_is_an_error(self):
@@ -113,10 +117,57 @@ class Workers(unittest.TestCase):
         self.assertIn("longer than 8 s", stand_in.reports["long"]["errors"][0])
         self.assert_done(stand_in, "short")
 
-    def test_the_first_heartbeat_goes_out_at_once_and_names_the_job(self):
-        with self.working(job("first", endless), heartbeat_seconds=3600) as stand_in:
-            self.wait_until(lambda: stand_in.beats)
-        self.assertEqual(stand_in.beats, ["first"])
+    def test_results_come_with_the_report_in_one_call_of_a_job(self):
+        with self.working(job("first"), job("second"), heartbeat_seconds=3600) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        under_lease = [each for each in stand_in.calls if "the-lease" in each or "upload" in each]
+        self.assertEqual(under_lease, [f"POST /api/v1/leases/the-lease/jobs/{name}" for name in ("first", "second")])
+        self.assert_done(stand_in, "first", "second")
+
+    def test_larger_results_are_uploaded_by_a_link(self):
+        # JSON of the worker's results in bytes, and one less.
+        document = {"counter": {"0": 10}}
+        for limit, ways in ((22, {"results_document": document}), (21, {"results": True})):
+            self.assertEqual(len(json.dumps(document)), 22)
+            with patch.object(worker_module, "MAX_REPORTED_BYTES", limit):
+                calls = []
+                worker = Worker(None, "EMU_FREE", Model(specs), "w", 60, self.stopping)
+                worker._call = lambda lease, path, body: calls.append(path) or {"url": "the-url", "headers": {}}
+                with patch.object(worker_module, "upload", lambda *sent: calls.append(sent)):
+                    self.assertEqual(worker._hand_over("the-lease", "job", document), ways)
+            by_link = ["jobs/job/results", ("the-url", {}, json.dumps(document).encode())]
+            self.assertEqual(calls, by_link if "results" in ways else [])
+        with patch.object(worker_module, "MAX_REPORTED_BYTES", 10), self.working(job("large")) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertTrue(stand_in.reports["large"]["results"])
+        self.assertEqual(list(stand_in.uploads), ["large"])
+        self.assert_done(stand_in, "large")
+
+    def test_a_heartbeat_names_the_job_and_goes_out_20_s_after_the_last_call_that_counts_as_one(self):
+        now, beats, waits = [100.0], [], []
+
+        class Beaten:
+            def call(self, method, path, body):
+                beats.append((now[0], body["job_id"]))
+                return Answer({"cancel": False}, 1.0)
+
+        with patch.object(heartbeats_module.time, "monotonic", lambda: now[0]):
+            heartbeats = Heartbeats(Beaten(), "the-lease", 20, "first")
+
+            def wait(seconds):
+                waits.append(seconds)
+                # A report after 15 s brings the second job.
+                if len(waits) == 1:
+                    now[0] += 15
+                    heartbeats.begin("second")
+                    seconds -= 15
+                now[0] += seconds
+                return len(waits) == 5
+
+            heartbeats._ended = SimpleNamespace(wait=wait)
+            heartbeats._beat()
+        self.assertEqual(beats, [(135, "second"), (155, "second"), (175, "second")])
+        self.assertEqual(waits, [20, 15, 20, 20, 20])
 
     def test_a_calibration_is_reported_once_before_the_first_claim_and_is_the_noise_of_the_jobs(self):
         # Nothing is excited, and every 0 is read as a 1.
@@ -128,7 +179,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(stand_in.calibrations, [{"numbers": {"p_false_pos": 1.0}}])
         first = "POST /api/v1/devices/EMU_FREE/claim"
         self.assertLess(stand_in.calls.index("POST /api/v1/devices/EMU_FREE/calibrations"), stand_in.calls.index(first))
-        self.assertEqual(json.loads(stand_in.uploads["still"])["counter"], {"1": 10})
+        self.assertEqual(stand_in.results["still"]["counter"], {"1": 10})
 
     def test_a_canceled_job_is_ended_and_the_next_one_runs(self):
         with self.working(job("canceled", endless), job("after")) as stand_in:
@@ -171,13 +222,13 @@ class Workers(unittest.TestCase):
 
     def test_calls_are_repeated_after_what_the_service_could_not_help(self):
         failures = {name: [500, None, 429] for name in ("token", "EMU_FREE", "claim", "only", "results")}
-        with self.working(job("only"), failures={**failures, "only": [503, None, 500]}) as stand_in:
+        with patch.object(worker_module, "MAX_REPORTED_BYTES", 10), self.working(job("only"), failures={**failures, "only": [503, None, 500]}) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))
         self.assertGreater(len(stand_in.calls), 15)
         self.assert_done(stand_in, "only")
 
     def test_a_refused_token_is_replaced_and_a_good_one_is_kept(self):
-        with self.working(job("first"), job("second"), failures={"results": [401]}) as stand_in:
+        with self.working(job("first"), job("second"), failures={"first": [401]}) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))
         self.assertEqual(stand_in.tokens, 2)
         self.assert_done(stand_in, "first", "second")
@@ -220,8 +271,6 @@ class Workers(unittest.TestCase):
         self.assertEqual(pauses, [3, 6, 12, 20, 20, 3, 6])
 
     def test_after_an_outage_the_device_is_announced_again(self):
-        import worker as worker_module
-
         original, worker_module.RETRY_SECONDS = worker_module.RETRY_SECONDS, 0
         try:
             with self.working(failures={"claim": [500] * 4}) as stand_in:

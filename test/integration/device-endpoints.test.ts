@@ -216,6 +216,31 @@ describe('a claim', () => {
   });
 });
 
+describe('heartbeats and links', () => {
+  it('write a line to the log at DEBUG, and at INFO what stops a job or is refused', async () => {
+    const { userId, device_type, batch } = await submit();
+    const { lease, job } = await claim(device_type);
+    const path = { lease, job_id: job.id };
+    const beat = () => device('extendLease', { path, body: { job_id: job.id } });
+    const ask = () => device('uploadResults', { path, body: { bytes: 1, sha256: 'a'.repeat(64) } });
+    const both = async () => {
+      await beat();
+      await ask();
+    };
+    expect(await loggedLines(both)).toEqual([]);
+    expect(await loggedLines(both, 'DEBUG')).toMatchObject([
+      { level: 'DEBUG', status: 200, device_type },
+      { level: 'DEBUG', status: 200, device_type },
+    ]);
+    await askAs('cancelBatch', { userId, path: { batch_id: batch.id } });
+    expect((await beat()).data.cancel).toBe(true);
+    expect(await loggedLines(both)).toMatchObject([
+      { level: 'INFO', status: 200 },
+      { level: 'INFO', status: 409, reason: 'lease_lost' },
+    ]);
+  });
+});
+
 describe('a lease', () => {
   it.each(['', 'x', '%', 'e30', Buffer.from('["D","k",1,"u"]').toString('base64url')])(
     'that is none is 422: %j',

@@ -299,6 +299,28 @@ describe('a lease', () => {
     }
   });
 
+  it('lives for a minute more after a claim, a report and a question for the next job: short jobs send none', async () => {
+    const { device, user, batch, claim, lease } = await stack.held({ open: true });
+    const isHeld = async () => (await stack.claim(device, 'another')) === undefined;
+    seconds(59);
+    expect(await isHeld()).toBe(true);
+    await stack.report(lease, claim.job.id);
+    seconds(59);
+    expect(await isHeld()).toBe(true);
+    expect(await stack.next(lease)).toMatchObject({ job: null, done: false });
+    seconds(59);
+    expect(await isHeld()).toBe(true);
+    await stack.add(user, batch.id, 2);
+    const { job } = await stack.next(lease);
+    seconds(59);
+    expect(await isHeld()).toBe(true);
+    await stack.report(lease, job!.id);
+    seconds(59);
+    expect(await isHeld()).toBe(true);
+    seconds(2);
+    expect((await stack.claimed(device, 'another')).job.id).not.toBe(job!.id);
+  });
+
   it('ends a minute after the last one, and the next claim goes on where the device was lost', async () => {
     const { device, user, batch, claim: lost, lease: late } = await stack.held({ jobs: 3 });
     await stack.report(late, lost.job.id);

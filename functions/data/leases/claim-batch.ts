@@ -21,8 +21,8 @@ import { getSequence } from '../rows/sequences.ts';
 import { advance, giveUpLease, idleAgainMilliseconds, leasedJob } from './leased-jobs.ts';
 
 /**
- * How often a worker sends a heartbeat: one may be lost, also where clocks of functions are some
- * seconds apart.
+ * How long after its last call a worker sends a heartbeat: one may be lost, also where clocks of
+ * functions are some seconds apart.
  */
 const heartbeatSeconds = 20;
 

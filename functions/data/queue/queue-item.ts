@@ -188,7 +188,7 @@ export function lastHeartbeat({ lease_until }: Pick<QueueItem, 'lease_until'>): 
 
 /**
  * Claims without a later call after which a job is given up as well: it may crash workers before
- * their first heartbeat. Lost answers do not add up to this: even if every fourth answer gets lost,
- * they end one job in a million.
+ * their first heartbeat, within 20 s. Lost answers do not add up to this: even if every fourth
+ * answer gets lost, they end one job in a million.
  */
 export const maxUnseenLosses = 10;

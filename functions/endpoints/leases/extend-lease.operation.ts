@@ -5,7 +5,8 @@ import { deviceOfLease, Heartbeat, HeartbeatRequest, LeasePath } from '../../sch
 export const operation = {
   tag: 'For devices',
   summary: 'Send a heartbeat',
-  description: `Extends the lease by 60 s. Send the first heartbeat right after the claim. \`cancel\` means: stop the job, because
+  description: `Extends the lease by 60 s. Claims, reports and questions for the next job count as heartbeats: send one
+once 20 s have passed without any. \`cancel\` means: stop the job, because
 it was canceled, its batch has ended, or it has run for too long. Then ask for the next job.`,
   path: LeasePath,
   device: deviceOfLease,

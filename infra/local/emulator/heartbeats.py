@@ -1,19 +1,20 @@
 import threading
+import time
 
 from service import Conflict, Refusal, Service, Unreachable
 
 
 class Heartbeats:
     """
-    Keeps a lease alive from a thread of its own, and learns whether the running job is still wanted. The first heartbeat goes out at once:
-    it shows the service that the claim was answered.
+    Keeps a lease alive from a thread of its own, and learns whether the running job is still wanted. Claims, reports and questions for
+    the next job count as heartbeats: one goes out only when none of them has for `seconds`.
     """
 
     def __init__(self, service: Service, lease: str, seconds: float, job_id: str):
-        self.job_id = job_id
         self._service = service
         self._lease = lease
         self._seconds = seconds
+        self.begin(job_id)
         self._is_lost = False
         self._canceled: str | None = None
         self._ended = threading.Event()
@@ -26,13 +27,21 @@ class Heartbeats:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
 
+    def begin(self, job_id: str | None) -> None:
+        """The answer to a call that counts as a heartbeat has brought this job, or none yet."""
+        self.job_id = job_id
+        self._due = time.monotonic() + self._seconds
+
     def is_over(self) -> bool:
         """Whether nobody waits for the running job any more: it was canceled, or the lease is lost."""
         return self._is_lost or self._canceled == self.job_id
 
     def _beat(self) -> None:
-        while not self._ended.is_set():
+        while not self._ended.wait(max(0.0, self._due - time.monotonic())):
+            if time.monotonic() < self._due:
+                continue  # Another call counted meanwhile.
             job_id = self.job_id
+            self._due = time.monotonic() + self._seconds
             try:
                 answer = self._service.call("POST", f"/api/v1/leases/{self._lease}/heartbeat", {"job_id": job_id})
                 if answer.data["cancel"]:
@@ -42,4 +51,3 @@ class Heartbeats:
                 return
             except (Refusal, Unreachable):
                 pass
-            self._ended.wait(self._seconds)

@@ -10,6 +10,8 @@ from heartbeats import Heartbeats
 from service import Conflict, Service, Unreachable, upload
 
 RETRY_SECONDS = 5
+# A report carries results of this size. Larger ones are uploaded by a link.
+MAX_REPORTED_BYTES = 1024 * 1024
 # On AWS each call of an idle worker costs money. A new batch waits so long for it at most.
 MAX_IDLE_SECONDS = 20
 
@@ -65,8 +67,10 @@ class Worker:
         try:
             with Heartbeats(self._service, lease, claim["heartbeat_seconds"], claim["job"]["id"]) as heartbeats:
                 while not answer["done"] and not self._stopping.is_set():
-                    if answer["job"] is not None:
-                        answer = self._run_job(lease, batch, answer["job"], heartbeats)
+                    job = answer["job"]
+                    heartbeats.begin(job and job["id"])
+                    if job is not None:
+                        answer = self._run_job(lease, batch, job, heartbeats)
                     elif not self._stopping.wait(answer["retry_after"]):
                         # An open batch, which may get more jobs.
                         answer = self._call(lease, "next")
@@ -81,7 +85,6 @@ class Worker:
 
     def _run_job(self, lease: str, batch: dict, job: dict, heartbeats: Heartbeats) -> dict:
         """Runs and reports a job. The answer holds the next one. Raises Conflict when the lease is lost."""
-        heartbeats.job_id = job["id"]
         started = datetime.now(timezone.utc)
         outcome = run_in_child(
             batch, job, self._model, self._job_seconds, lambda: self._stopping.is_set() or heartbeats.is_over()
@@ -93,8 +96,7 @@ class Worker:
         report = {"start_timestamp": started.isoformat(), "end_timestamp": ended.isoformat()}
         try:
             if "results" in outcome:
-                self._upload(lease, job["id"], outcome["results"])
-                report |= {"status": "DONE", "results": True}
+                report |= {"status": "DONE", **self._hand_over(lease, job["id"], outcome["results"])}
             else:
                 report |= {"status": "ERROR", "errors": [outcome["error"]]}
             answer = self._call(lease, f"jobs/{job['id']}", report)
@@ -105,11 +107,15 @@ class Worker:
         self._log(f"job {job['id']}: {report['status']} after {seconds:.1f} s. {outcome.get('error', '')}")
         return answer
 
-    def _upload(self, lease: str, job_id: str, results: dict) -> None:
+    def _hand_over(self, lease: str, job_id: str, results: dict) -> dict:
+        """What the report says of the results: the document itself, or that it was uploaded because it is large."""
         content = json.dumps(results).encode()
+        if len(content) <= MAX_REPORTED_BYTES:
+            return {"results_document": results}
         checksum = hashlib.sha256(content).hexdigest()
         link = self._call(lease, f"jobs/{job_id}/results", {"bytes": len(content), "sha256": checksum})
         upload(link["url"], link["headers"], content)
+        return {"results": True}
 
     def _call(self, lease: str, path: str, body: dict | None = None) -> dict:
         return self._service.call("POST", f"/api/v1/leases/{lease}/{path}", body or {}).data
