@@ -22,7 +22,7 @@ const prices = {
   sent: priceOf('sentGigabytes') / 1e9,
   readUnit: priceOf('readUnits'),
 };
-/** The call, 1.3 KB of the function's log and Lambda's, a trace in twenty, 1 GB for its time. */
+/** The call, 1.3 KB of the function's log and Lambda's, a share of a trace, 1 GB for its time. */
 const callOf = (milliseconds: number) =>
   priceOf('invocations') +
   1_300 * prices.logged +

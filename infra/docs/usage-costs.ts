@@ -47,8 +47,15 @@ function functionSeconds({ depth }: Pick<Units, 'depth'>): number {
   return (20 + 10 * depth) / 1000;
 }
 
-/** Function and gateway log 2 kB of each call. */
+/** Function and gateway log 2 kB of each call; 0.4 kB less where the function's line is DEBUG. */
 const logGigabytesOfCall = 2e-6;
+const logGigabytesOfLine = 0.4e-6;
+
+/**
+ * A call of S3 that a function waits for. AWS names 100 to 200 ms for small objects
+ * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html).
+ */
+const s3Seconds = 0.1;
 
 /** Of calls of one function, without traces. */
 function invocations(count: number, units: Units): Quantities {
@@ -70,18 +77,14 @@ function calls(count: number, units: Units): Quantities {
   };
 }
 
-/**
- * Traces of calls by queues, streams and the clock, which come evenly in a month: X-Ray records the
- * first of each second, and a share of the others.
- */
-export function tracesOfBackground(calls: number): number {
-  const first = Math.min(calls, monthSeconds);
-  return first + tracedShare * (calls - first);
+/** Calls that workers send all the time: their lines are DEBUG. */
+function quietCalls(count: number, units: Units): Quantities {
+  return add(calls(count, units), { logGigabytes: -count * logGigabytesOfLine });
 }
 
+/** Calls by queues, streams and the clock: X-Ray records none of them. */
 function background(...all: readonly Calls[]): Quantities {
-  const calls = all.reduce((sum, [count]) => sum + count, 0);
-  return add(...all.map((each) => invocations(...each)), { traces: tracesOfBackground(calls) });
+  return add(...all.map((each) => invocations(...each)));
 }
 
 function add(...all: readonly Quantities[]): Quantities {
@@ -126,7 +129,7 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const onePage = lists.filter(({ calls }) => calls < 100).sort((a, b) => a.readUnits - b.readUnits);
   // Each is noted every 30 s, with others and by its name.
   const notes = { writeUnits: (2 * monthSeconds) / 30 };
-  const idle = (pause: number) => add(calls(monthSeconds / pause, device('claim, nothing there')), notes);
+  const idle = (pause: number) => add(quietCalls(monthSeconds / pause, device('claim, nothing there')), notes);
   const events = (...all: readonly Calls[]) =>
     add(background(...all), { messages: 3 * all.reduce((sum, [count]) => sum + count, 0) });
   const jobs = million * jobsOfBatch;
@@ -156,13 +159,17 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
     'a million batches of 4 jobs, by users and machines': add(
       calls(million, endpoint('createBatch, 4 jobs')),
       calls(million, device('claim, 1 batch waits')),
-      calls(jobs, device('heartbeat')),
-      calls(jobs, device('link for an upload')),
       calls(jobs - million, device('report, and the next job')),
       calls(million, device('report of the last job')),
       calls(million, endpoint('getFullResults, 3 jobs')),
-      { uploads: jobs, downloads: jobs },
+      // Results come with the reports. The full results are read side by side.
+      { uploads: jobs, downloads: jobs, seconds: (jobs + million) * s3Seconds },
     ),
+    'a million heartbeats, one for every 20 s of a job': quietCalls(million, device('heartbeat')),
+    // The report then asks S3 whether there is an object.
+    'a million links, for results above 1 MB': add(quietCalls(million, device('link for an upload')), {
+      downloads: million,
+    }),
     'ten million statuses': calls(10 * million, endpoint('getBatchStatus')),
     'a million webhooks, each alone in its call, answered within 200 ms': add(
       background(

@@ -87,6 +87,7 @@ export class Api extends Construct {
           function: description,
           resources,
           log: name === 'authorizer' ? this.authorizerLog : this.functionsLog,
+          traced: true,
           reserved: reservedFor(name as FunctionName, settings),
           environment: configuration[name as FunctionName] ?? {},
         }),

@@ -49,6 +49,8 @@ interface ServiceFunctionProps {
   readonly log: ILogGroup;
   /** Execution environments that are kept for it; it takes no more. */
   readonly reserved?: number | undefined;
+  /** The gateway calls it, and decides which calls X-Ray records: see sampling.ts. */
+  readonly traced?: boolean;
   /** Its messages may come back to it, more than 16 times: it says when that ends. */
   readonly recursive?: boolean;
   /** Configuration beyond what `uses` implies. */
@@ -75,7 +77,7 @@ export class ServiceFunction extends LambdaFunction {
       timeout: Duration.seconds(props.function.timeoutSeconds ?? timeLimits.function),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(props.recursive === true && { recursiveLoop: RecursiveLoop.ALLOW }),
-      tracing: Tracing.ACTIVE,
+      tracing: props.traced === true ? Tracing.ACTIVE : Tracing.DISABLED,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
@@ -90,10 +92,12 @@ export class ServiceFunction extends LambdaFunction {
       }),
     );
     const acknowledgements = Validations.of(this.role!);
-    acknowledgements.acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray has no resources to name: sending traces can only be allowed on all of it.',
-    });
+    if (props.traced === true) {
+      acknowledgements.acknowledge({
+        id: 'AwsSolutions-IAM5[Resource::*]',
+        reason: 'X-Ray has no resources to name: sending traces can only be allowed on all of it.',
+      });
+    }
     for (const { service, arn, actions, conditions, wildcard } of used) {
       // A name without a right.
       if (actions.length === 0) continue;

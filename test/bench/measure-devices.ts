@@ -94,9 +94,27 @@ const cases: readonly DeviceCase[] = [
     run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
   },
   {
+    // S3 gets one PUT, beside the first read of the change.
+    name: 'report with results, and the next job',
+    batch: { jobs: 2 },
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!, withResults),
+  },
+  {
+    // S3 gets one HEAD. The link and the upload come on top.
+    name: 'report of uploaded results, and the next job',
+    batch: { jobs: 2 },
+    before: (stack, { lease, jobIds }) => stack.uploadKey(lease!, jobIds[0]!, 'a'.repeat(64)),
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!, { status: 'DONE', results: true }),
+  },
+  {
     name: 'report of the last job',
     batch: {},
     run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'report of the last job, with results',
+    batch: {},
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!, withResults),
   },
   {
     name: 'report, repeated',
@@ -129,6 +147,8 @@ const cases: readonly DeviceCase[] = [
     run: (stack, { lease }) => stack.release(lease!),
   },
 ];
+
+const withResults = { status: 'DONE', results_document: '{"counter":{"0110":62,"1001":38}}' };
 
 /**
  * Measures the calls of devices, and the calls of users that change a queue. Each run has a user of

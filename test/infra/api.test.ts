@@ -280,13 +280,13 @@ describe('the deployment', () => {
 });
 
 describe('the stage', () => {
-  it('records one request in twenty, and not the first of each second beside them', () => {
+  it('records one request in a hundred, and not the first of each second beside them', () => {
     expect(ofType('AWS::XRay::SamplingRule').map(({ properties }) => properties.SamplingRule)).toEqual([
       {
         RuleName: 'QuantumBatchApi-dev',
         Priority: 1_000,
         ReservoirSize: 0,
-        FixedRate: 0.05,
+        FixedRate: 0.01,
         ServiceType: 'AWS::ApiGateway::Stage',
         ServiceName: 'QuantumBatchApi-dev/core-fast',
         ...{ Host: '*', HTTPMethod: '*', URLPath: '*', ResourceARN: '*', Version: 1 },

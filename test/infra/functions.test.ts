@@ -51,6 +51,9 @@ function logOf(path: string) {
   return path.startsWith('Api/') ? 'Api/FunctionsLog' : `${path.split('/')[0]}/Log`;
 }
 
+/** The gateway decides which calls are traced: Lambda would trace those of no request by itself. */
+const isTraced = (path: string) => path.startsWith('Api/');
+
 /**
  * What AWS needs of every function, its log and its traces, and of a consumer, its queues and
  * streams.
@@ -59,8 +62,7 @@ function operation(name: string, path: string) {
   return [
     `logs:CreateLogStream ${logOf(path)}`,
     `logs:PutLogEvents ${logOf(path)}`,
-    'xray:PutTelemetryRecords *',
-    'xray:PutTraceSegments *',
+    ...(isTraced(path) ? ['xray:PutTelemetryRecords *', 'xray:PutTraceSegments *'] : []),
     ...queuesOf(name).flatMap((queue) =>
       ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Queues/${queue}`),
     ),
@@ -137,7 +139,7 @@ describe('the functions', () => {
     return Object.fromEntries(functions.map((each) => [each.name, describeOne(each)]));
   }
 
-  it('run on Node 24 and arm64 with 1 GB, traced, with a JSON log for each kind', () => {
+  it('run on Node 24 and arm64 with 1 GB, traced where the gateway calls them, with a JSON log for each kind', () => {
     const settings = ofEach(({ path }) => {
       const { properties } = one('AWS::Lambda::Function', path);
       const { Runtime, Architectures, Handler, MemorySize, Timeout, TracingConfig, LoggingConfig } = properties;
@@ -153,7 +155,7 @@ describe('the functions', () => {
         Handler: 'index.handler',
         MemorySize: 1024,
         Timeout: description.timeoutSeconds ?? 15,
-        TracingConfig: { Mode: 'Active' },
+        TracingConfig: isTraced(path) ? { Mode: 'Active' } : undefined,
         reserved: undefined,
         log: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'INFO', in: logOf(path) },
       })),
