@@ -23,8 +23,8 @@ export function newDeviceType(): string {
 }
 
 /**
- * A batch of a user, created, claimed by a machine, its results uploaded and reported, and read by
- * the user. Returns its id.
+ * A batch of a user, created, claimed by a machine, reported with its results, and read by the
+ * user. Returns its id.
  */
 export async function runBatch(user: Caller, machine: Caller, webhook: string): Promise<string> {
   const device_type = newDeviceType();
@@ -44,8 +44,8 @@ async function runJob(machine: Caller, deviceType: string, batchId: string): Pro
   equal(claimed.batch.id, batchId);
   const { lease, job } = claimed;
   equal((await send(machine, 'POST', `/api/v1/leases/${lease}/heartbeat`, { job_id: job.id })).cancel, false);
-  await upload(await send(machine, 'POST', `/api/v1/leases/${lease}/jobs/${job.id}/results`, documentFacts));
-  const done = await send(machine, 'POST', `/api/v1/leases/${lease}/jobs/${job.id}`, { status: 'DONE', results: true });
+  const report = { status: 'DONE', results_document: resultsDocument };
+  const done = await send(machine, 'POST', `/api/v1/leases/${lease}/jobs/${job.id}`, report);
   equal(done.done, true);
   return job.id;
 }

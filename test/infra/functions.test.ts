@@ -51,7 +51,7 @@ function logOf(path: string) {
   return path.startsWith('Api/') ? 'Api/FunctionsLog' : `${path.split('/')[0]}/Log`;
 }
 
-/** The gateway decides which calls are traced: Lambda would trace those of no request by itself. */
+/** The gateway decides which calls are traced: Lambda has a rule of its own for all others. */
 const isTraced = (path: string) => path.startsWith('Api/');
 
 /**

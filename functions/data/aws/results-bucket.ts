@@ -19,8 +19,8 @@ export function resultsBucket(name: string, config: S3ClientConfig = {}): Result
 }
 
 /**
- * For functions that wait for S3, at documents of a few MB: a call takes at most 3 attempts of 2 s each; so
- * does the content of an object that stops on its way.
+ * For functions that wait for results, or for S3 to take them: a call takes at most 3 attempts of
+ * 2 s each; so does the content of an object that stops on its way.
  */
 export const boundedCalls: S3ClientConfig = {
   maxAttempts: 3,

@@ -91,7 +91,7 @@ async function endJob(
     ...(errors !== null && { errors }),
   };
   const find = jobFinder(db, lease);
-  // The only results that the change can count are those of the report.
+  // The change counts no other results than the report's.
   const shotsOf = async (userId: string, key: string) =>
     document === null ? countShots(bucket, userId, key) : shotsOfDocument(document);
   let resultsKey: Promise<string | undefined> | undefined;
