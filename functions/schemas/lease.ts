@@ -158,7 +158,7 @@ export const ReportRequest = z
     example: {
       status: 'DONE',
       end_timestamp: '2026-11-21T02:59:36Z',
-      results_document: { counter: { '0110': 62, '1001': 38 } },
+      results_document: { counter: { '011': 62, '001': 38 } },
     },
   });
 export type ReportRequest = z.output<typeof ReportRequest>;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { inputFaults } from '../../../functions/schemas/input-faults.ts';
-import { jsonBody, jsonTextBody } from '../../../functions/schemas/json-body.ts';
+import { jsonBody, jsonBodyWithText, jsonTextBody } from '../../../functions/schemas/json-body.ts';
 
 const anything = jsonBody(z.unknown());
 const text = jsonTextBody((body) => body);
+const withText = jsonBodyWithText(z.unknown(), 'kept');
 
 function faultsOf(schema: z.ZodMiniType, body: string | undefined) {
   const { error } = schema.safeParse(body);
@@ -16,6 +17,7 @@ const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 describe.each([
   ['jsonBody', anything],
   ['jsonTextBody', text],
+  ['jsonBodyWithText', withText],
 ])('%s', (_, schema) => {
   it.each([
     [undefined, 'missing', 'Field required'],
@@ -42,15 +44,20 @@ describe.each([
   });
 });
 
-describe('jsonBody', () => {
+describe.each([
+  ['jsonBody', anything],
+  ['jsonBodyWithText', withText],
+])('%s', (_, schema) => {
   it('takes up to 100 levels', () => {
-    expect(faultsOf(anything, nested(100))).toEqual([]);
+    expect(faultsOf(schema, nested(100))).toEqual([]);
     const msg = 'The body should be nested at most 100 levels deep';
     for (const levels of [101, 100_000]) {
-      expect(faultsOf(anything, nested(levels))).toEqual([{ loc: ['body'], msg, type: 'too_deep' }]);
+      expect(faultsOf(schema, nested(levels))).toEqual([{ loc: ['body'], msg, type: 'too_deep' }]);
     }
   });
+});
 
+describe('jsonBody', () => {
   it('reads the last of two members of one name', () => {
     expect(anything.parse('{"a":1,"b":2,"a":3}')).toEqual({ a: 3, b: 2 });
   });
@@ -80,5 +87,26 @@ describe('jsonTextBody', () => {
   it('passes the text on as it was sent', () => {
     const body = ' {"2":1.50,"1":12345678901234567890,"a":1,"a":2} ';
     expect(text.parse(body)).toBe(body);
+  });
+});
+
+describe('jsonBodyWithText', () => {
+  it.each([
+    ['{"a":1.0,"kept": {"2":1.50 ,"1":12345678901234567890} }', { a: 1, kept: '{"2":1.50 ,"1":12345678901234567890}' }],
+    ['{"kept":[ 1 ]}', { kept: '[ 1 ]' }],
+    ['{"kept":"{}"}', { kept: '"{}"' }],
+    ['{"kept":{"a":1},"kept":{"a":2}}', { kept: '{"a":2}' }],
+    ['{"kept":{"kept":1}}', { kept: '{"kept":1}' }],
+    ['{"\\u006bept":{}}', { kept: '{}' }],
+    ['{"kept":{},"kept":null}', { kept: null }],
+    ['{"a":{"kept":{}}}', { a: { kept: {} } }],
+    ['[{"kept":{}}]', [{ kept: {} }]],
+    ['null', null],
+  ])('reads one member as the text that was sent: %s', (body, value) => {
+    expect(withText.parse(body)).toEqual(value);
+  });
+
+  it('takes a member of a prototype’s name for no member of the body', () => {
+    expect(jsonBodyWithText(z.unknown(), 'toString').parse('{}')).toEqual({});
   });
 });

@@ -409,6 +409,7 @@ class TestDocuments:
     if job["runs"] == 8: raise RuntimeError("The machine is at fault.")
     if job["runs"] == 9: Path("begun").touch() or time.sleep(60)
     if job["runs"] == 10: raise JobFault('"' * 20_000)
+    if job["runs"] == 11: return {"counter": {"000": 11}, "raw": "0" * 2_000_000}
 """
         (tmp_path / "worker.py").write_text(program.replace(line, failing + line))
         device_type = f"LAB_{uuid4().hex[:8]}"
@@ -445,10 +446,11 @@ class TestDocuments:
             devices = f"{stack.baseUrl}/api/v1/devices?device_type={device_type}"
             wait_until(lambda: [each["availability"] for each in requests.get(devices).json()["data"]] == ["ACTIVE"])
             create(8)
-            batch = create(5, 7, 6)
+            # The third one's results are too large for its report.
+            batch = create(5, 7, 11, 6)
             wait_until(lambda: cloud.get_batch(batch).status == "DONE")
-            first, second, third = cloud.get_batch(batch).ordered_jobs
-            assert [sum(job.result.values()) for job in (first, third)] == [5, 6]
+            first, second, large, third = cloud.get_batch(batch).ordered_jobs
+            assert [sum(job.result.values()) for job in (first, large, third)] == [5, 11, 6]
             assert (second.status, second.errors) == ("ERROR", ["Seven is too many."])
             values = {"omega": 2.0, "duration": 400, "detunings": [0.0, 1.0]}
             batches = (
