@@ -155,6 +155,12 @@ def run_batch(claim):
         call("DELETE", f"leases/{lease}")
         log(f"gave back batch {claim['batch']['id']}")
         raise
+    except requests.RequestException:
+        raise
+    except Exception:
+        # Otherwise the service could not tell this from a claim whose answer got lost.
+        call("POST", f"leases/{lease}/heartbeat", {"job_id": None})
+        raise
 
 
 def stop(number, _):

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import threading
+from contextlib import suppress
 from datetime import datetime, timezone
 
 from child import Model, run_in_child
 from heartbeats import Heartbeats
-from service import Conflict, Service, Unreachable, upload
+from service import Conflict, Refusal, Service, Unreachable, upload
 
 RETRY_SECONDS = 5
 # A report carries results of this size. Larger ones are uploaded by a link.
@@ -79,6 +80,9 @@ class Worker:
         except Conflict:
             self._log(f"lost batch {batch['id']}: it ended, or another worker goes on with it.")
         except Exception as problem:
+            # Otherwise the service could not tell this from a claim whose answer got lost.
+            with suppress(Refusal, Unreachable):
+                self._call(lease, "heartbeat", {"job_id": None})
             # Nothing keeps the lease alive from here on: the batch can be claimed again within a
             # minute.
             self._log(f"gives up batch {batch['id']}: {problem!r}")
