@@ -2,6 +2,8 @@
 
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { requireFormatLimits } from '../functions/data/columns/format-limits.ts';
+import { ownerFormats } from '../functions/data/columns/lists.ts';
 import { parseUuid } from '../functions/values/uuid.ts';
 import { SetupProblem } from './commands/setup-problem.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -10,6 +12,8 @@ import { maxProjects, type PoolProject, type TokenIssuer } from './stack/identit
 import { ServiceStack } from './stack/service-stack.ts';
 import { smallConcurrency, stages } from './stack/stages.ts';
 
+// No release has lists that their readers cannot read.
+for (const list of Object.values(ownerFormats)) requireFormatLimits(list);
 const app = new App({ analyticsReporting: false });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsToCloudFormation: true }));
 try {

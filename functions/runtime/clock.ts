@@ -1,7 +1,5 @@
 /** The time, as whatever waits or measures reads it. Tests have clocks of their own. */
 
-import { setTimeout as delay } from 'node:timers/promises';
-
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -13,5 +11,5 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: (milliseconds) => delay(milliseconds),
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
 };

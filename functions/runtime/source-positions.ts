@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import type { SourceMap } from 'node:module';
 
 /**
  * The stack with positions in the sources; functions keep the names that they have in the bundle. A
@@ -24,7 +23,8 @@ function sourceMap(file: string): SourceMap | undefined {
 
 function readSourceMap(file: string): SourceMap | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(file)}.map`, 'utf8')));
+    const module = process.getBuiltinModule('node:module');
+    return new module.SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`), 'utf8')));
   } catch {
     // A stack without sources is better than none.
     return undefined;

@@ -1,6 +1,7 @@
 /** The audit trail: what operators did, and administrators of projects to the work of others. */
 
 import * as z from 'zod/mini';
+import { answer } from './answer.ts';
 import { IdsFilter, many, pageParameters, Text, TextsFilter, TimeFilter } from './query-parameters.ts';
 import { JsonObject, NullableText, Timestamp } from './values.ts';
 
@@ -41,38 +42,40 @@ export type Act = z.infer<typeof Act>;
 export type NewAct = z.input<typeof Act>;
 
 /** An act as the list shows it. */
-export const AuditEntry = z.strictObject({ ...Act.shape, operator_name: NullableText }).register(z.globalRegistry, {
-  id: 'ProducedAuditEntryResponse',
-  fields: {
-    at: 'When it was done.',
-    operator: 'Who did it: the `sub` of the token of an operator, or of an administrator of the project.',
-    operator_name: 'What that token called them; null where it did not say.',
-    action: 'What was done.',
-    target:
-      'What it affected: `user_id`, with `user_name` if that is known, `batch_id`, `job_id`, `project_id`, `device_type`, `subject`, as far as there are any.',
-    reason: 'Why, in the operator’s words; null if none were asked for.',
-    before: 'The values before the change; null if there were none.',
-    after: 'The values after the change; null if none are left.',
-  },
-  examples: [
-    {
-      at: '2026-11-21T02:59:36.123000Z',
-      operator: 'operator',
-      operator_name: 'Grace Hopper',
-      action: 'batch.priority',
-      target: {
-        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
-        user_name: 'Ada Lovelace',
-        batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
-        project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
-        device_type: 'FRESNEL',
-      },
-      reason: 'The demonstration is at noon.',
-      before: { queue_priority: 'LOW' },
-      after: { queue_priority: 'HIGH' },
+export const AuditEntry = answer(() =>
+  z.strictObject({ ...Act.shape, operator_name: NullableText }).register(z.globalRegistry, {
+    id: 'ProducedAuditEntryResponse',
+    fields: {
+      at: 'When it was done.',
+      operator: 'Who did it: the `sub` of the token of an operator, or of an administrator of the project.',
+      operator_name: 'What that token called them; null where it did not say.',
+      action: 'What was done.',
+      target:
+        'What it affected: `user_id`, with `user_name` if that is known, `batch_id`, `job_id`, `project_id`, `device_type`, `subject`, as far as there are any.',
+      reason: 'Why, in the operator’s words; null if none were asked for.',
+      before: 'The values before the change; null if there were none.',
+      after: 'The values after the change; null if none are left.',
     },
-  ],
-});
+    examples: [
+      {
+        at: '2026-11-21T02:59:36.123000Z',
+        operator: 'operator',
+        operator_name: 'Grace Hopper',
+        action: 'batch.priority',
+        target: {
+          user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+          user_name: 'Ada Lovelace',
+          batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+          project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+          device_type: 'FRESNEL',
+        },
+        reason: 'The demonstration is at noon.',
+        before: { queue_priority: 'LOW' },
+        after: { queue_priority: 'HIGH' },
+      },
+    ],
+  }),
+);
 
 export const AuditQuery = z
   .object({

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { answer } from './answer.ts';
 import { EstimatedStart, estimateFields, NoEstimateReason } from './estimate.ts';
 import { Job, NewJobs } from './job.ts';
 import { idSpelling, UuidText } from './query-parameters.ts';
@@ -149,43 +150,47 @@ const fields = {
 export { fields as batchFields };
 
 /** A batch as the list shows it: every key always present. */
-export const Batch = z
-  .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
-  .register(z.globalRegistry, {
-    id: 'ProducedBatchResponse',
-    fields,
-    examples: [
-      {
-        id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
-        parent_id: null,
-        project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
-        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
-        status: 'RUNNING',
-        open: false,
-        complete: true,
-        device_type: 'FRESNEL',
-        queue_priority: 'LOW',
-        tags: ['adiabatic'],
-        jobs_count: 3,
-        jobs_count_per_status: { PENDING: 1, RUNNING: 1, DONE: 1, ERROR: 0, CANCELED: 0, CANCELING: 0 },
-        created_at: '2026-11-18T12:54:00.000387Z',
-        updated_at: '2026-11-18T13:08:00.000885Z',
-        start_datetime: '2026-11-18T13:01:00.000418Z',
-        end_datetime: null,
-        device_status: null,
-        webhook: 'https://example.org/batches',
-        configuration: { dt: 10 },
-        backend_configuration: null,
-        erased_at: null,
-      },
-    ],
-  });
-export type Batch = z.infer<typeof Batch>;
+export const Batch = answer(() =>
+  z
+    .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
+    .register(z.globalRegistry, {
+      id: 'ProducedBatchResponse',
+      fields,
+      examples: [
+        {
+          id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+          parent_id: null,
+          project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+          user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+          status: 'RUNNING',
+          open: false,
+          complete: true,
+          device_type: 'FRESNEL',
+          queue_priority: 'LOW',
+          tags: ['adiabatic'],
+          jobs_count: 3,
+          jobs_count_per_status: { PENDING: 1, RUNNING: 1, DONE: 1, ERROR: 0, CANCELED: 0, CANCELING: 0 },
+          created_at: '2026-11-18T12:54:00.000387Z',
+          updated_at: '2026-11-18T13:08:00.000885Z',
+          start_datetime: '2026-11-18T13:01:00.000418Z',
+          end_datetime: null,
+          device_status: null,
+          webhook: 'https://example.org/batches',
+          configuration: { dt: 10 },
+          backend_configuration: null,
+          erased_at: null,
+        },
+      ],
+    }),
+);
+export type Batch = z.infer<ReturnType<typeof Batch>>;
 
 /** A batch as the list shows it, of any owner. */
-export const ListedBatch = z
-  .strictObject({ ...Batch.shape, user_name: NullableText })
-  .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name: ownerNameText } });
+export const ListedBatch = answer(() =>
+  z
+    .strictObject({ ...Batch().shape, user_name: NullableText })
+    .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name: ownerNameText } }),
+);
 
 const sequenceText = 'The sequence of its jobs; null if each has its own.';
 const shownJobs = 'All its jobs, in creation order; absent if there are more than 100, or they exceed one answer.';
@@ -198,42 +203,48 @@ const detailFields = {
 };
 
 /** A batch with what belongs to it. */
-export const BatchDetails = z
-  .strictObject({
-    ...Batch.shape,
-    sequence_builder: z.nullable(z.string()),
-    job_ids: z.array(Uuid),
-    jobs: z.exactOptional(z.array(Job)),
-  })
-  .register(z.globalRegistry, { id: 'ProducedBatchDetailsResponse', fields: detailFields });
-export type BatchDetails = z.infer<typeof BatchDetails>;
+export const BatchDetails = answer(() =>
+  z
+    .strictObject({
+      ...Batch().shape,
+      sequence_builder: z.nullable(z.string()),
+      job_ids: z.array(Uuid),
+      jobs: z.exactOptional(z.array(Job())),
+    })
+    .register(z.globalRegistry, { id: 'ProducedBatchDetailsResponse', fields: detailFields }),
+);
+export type BatchDetails = z.infer<ReturnType<typeof BatchDetails>>;
 
 /** The same, with what its reader may do. */
-export const ReadBatch = z
-  .strictObject({ ...BatchDetails.shape, rights: RowRights })
-  .register(z.globalRegistry, { id: 'ProducedReadBatchResponse', fields: { ...detailFields, rights: rightsText } });
-export type ReadBatch = z.infer<typeof ReadBatch>;
+export const ReadBatch = answer(() =>
+  z
+    .strictObject({ ...BatchDetails().shape, rights: RowRights })
+    .register(z.globalRegistry, { id: 'ProducedReadBatchResponse', fields: { ...detailFields, rights: rightsText } }),
+);
+export type ReadBatch = z.infer<ReturnType<typeof ReadBatch>>;
 
 /** A batch as the answer to a call that adds to it. */
-export const BatchWithJobs = z
-  .strictObject({
-    ...Batch.shape,
-    sequence_builder: z.exactOptional(z.nullable(z.string())),
-    jobs: z.exactOptional(z.array(Job)),
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedBatchWithJobsResponse',
-    fields: { ...fields, sequence_builder: sequenceText, jobs: shownJobs },
-  });
-export type BatchWithJobs = z.infer<typeof BatchWithJobs>;
+export const BatchWithJobs = answer(() =>
+  z
+    .strictObject({
+      ...Batch().shape,
+      sequence_builder: z.exactOptional(z.nullable(z.string())),
+      jobs: z.exactOptional(z.array(Job())),
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedBatchWithJobsResponse',
+      fields: { ...fields, sequence_builder: sequenceText, jobs: shownJobs },
+    }),
+);
+export type BatchWithJobs = z.infer<ReturnType<typeof BatchWithJobs>>;
 
 /** What became of batches that were to be canceled. */
-export const CanceledBatches = z
-  .strictObject({ batches: z.array(Batch), errors: z.record(Uuid, z.string()) })
-  .register(z.globalRegistry, {
+export const CanceledBatches = answer(() =>
+  z.strictObject({ batches: z.array(Batch()), errors: z.record(Uuid, z.string()) }).register(z.globalRegistry, {
     id: 'ProducedCanceledBatchesResponse',
     fields: { batches: 'The canceled batches.', errors: 'Why the others were not canceled, by id.' },
-  });
+  }),
+);
 
 export const BatchPath = z
   .object({ batch_id: UuidText })
@@ -242,31 +253,33 @@ export const BatchPath = z
 const { id, status, jobs_count, jobs_count_per_status } = BatchProjection.shape;
 
 /** What a client that waits for a batch asks for again and again. */
-export const BatchProgress = z
-  .strictObject({
-    id,
-    status,
-    jobs_count,
-    jobs_count_per_status,
-    queue_position: z.nullable(Count),
-    queue_reason: z.nullable(z.string()),
-    estimated_start: z.nullable(EstimatedStart),
-    estimated_start_reason: z.nullable(NoEstimateReason),
-    webhook_attempt: z.nullable(WebhookAttempt),
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedBatchStatusResponse',
-    fields: {
-      ...fields,
-      queue_position:
-        'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and if it does not wait there.',
-      queue_reason:
-        'Why it waits: its device takes no batches now (with an operator’s reason), or no machine has announced itself as its device (then the position is null). Otherwise null.',
-      ...estimateFields,
-      webhook_attempt: 'The last attempt to call the webhook; null if there is no webhook, or it was not called yet.',
-    },
-  });
-export type BatchProgress = z.infer<typeof BatchProgress>;
+export const BatchProgress = answer(() =>
+  z
+    .strictObject({
+      id,
+      status,
+      jobs_count,
+      jobs_count_per_status,
+      queue_position: z.nullable(Count),
+      queue_reason: z.nullable(z.string()),
+      estimated_start: z.nullable(EstimatedStart()),
+      estimated_start_reason: z.nullable(NoEstimateReason),
+      webhook_attempt: z.nullable(WebhookAttempt),
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedBatchStatusResponse',
+      fields: {
+        ...fields,
+        queue_position:
+          'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and if it does not wait there.',
+        queue_reason:
+          'Why it waits: its device takes no batches now (with an operator’s reason), or no machine has announced itself as its device (then the position is null). Otherwise null.',
+        ...estimateFields,
+        webhook_attempt: 'The last attempt to call the webhook; null if there is no webhook, or it was not called yet.',
+      },
+    }),
+);
+export type BatchProgress = z.infer<ReturnType<typeof BatchProgress>>;
 
 /** A batch to be created, with the jobs it starts with. */
 export const NewBatch = z.strictObject({

@@ -4,6 +4,7 @@
 
 import * as z from 'zod/mini';
 import { type ProjectRight, projectRights, projectRoleNames, projectRoles } from '../project-roles.ts';
+import { answer } from './answer.ts';
 import { Count, NullableText, QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
@@ -11,38 +12,42 @@ export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, {
 /** A project that the token names, with the role of its holder there, if it gives one. */
 const ProjectOfToken = z.object({ id: Uuid, name: z.string(), role: z.optional(ProjectRole) });
 
-const ProjectMember = z
-  .strictObject({ user_id: z.string(), user_name: NullableText, batches_count: z.nullable(Count) })
-  .register(z.globalRegistry, {
-    id: 'ProjectMember',
-    fields: {
-      user_id: 'The `sub` of their tokens.',
-      user_name: 'What their token called them when they last created something; null where it did not say.',
-      batches_count: 'How many batches they have in the project; null where the members are too many to count.',
-    },
-  });
+const ProjectMember = answer(() =>
+  z
+    .strictObject({ user_id: z.string(), user_name: NullableText, batches_count: z.nullable(Count) })
+    .register(z.globalRegistry, {
+      id: 'ProjectMember',
+      fields: {
+        user_id: 'The `sub` of their tokens.',
+        user_name: 'What their token called them when they last created something; null where it did not say.',
+        batches_count: 'How many batches they have in the project; null where the members are too many to count.',
+      },
+    }),
+);
 
 /** A project that the token's holder belongs to. */
-export const Project = z
-  .strictObject({
-    id: Uuid,
-    name: z.string(),
-    role: z.nullable(ProjectRole),
-    members: z.exactOptional(z.array(ProjectMember)),
-    rights: z.array(z.enum(projectRights).register(z.globalRegistry, { id: 'ProjectRight' })),
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedProjectResponse',
-    fields: {
-      id: 'Id of the project.',
-      name: 'Its name.',
-      role: 'The caller’s role there; null where the token gives none.',
-      members: 'Who has batches in it, by user id; only for callers with a role.',
-      rights:
-        'What the caller may do there: `read` the batches of others, `submit` batches, `administer` (end the work of others; read usage, limits and audit trail).',
-    },
-  });
-export type Project = z.infer<typeof Project>;
+export const Project = answer(() =>
+  z
+    .strictObject({
+      id: Uuid,
+      name: z.string(),
+      role: z.nullable(ProjectRole),
+      members: z.exactOptional(z.array(ProjectMember())),
+      rights: z.array(z.enum(projectRights).register(z.globalRegistry, { id: 'ProjectRight' })),
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedProjectResponse',
+      fields: {
+        id: 'Id of the project.',
+        name: 'Its name.',
+        role: 'The caller’s role there; null where the token gives none.',
+        members: 'Who has batches in it, by user id; only for callers with a role.',
+        rights:
+          'What the caller may do there: `read` the batches of others, `submit` batches, `administer` (end the work of others; read usage, limits and audit trail).',
+      },
+    }),
+);
+export type Project = z.infer<ReturnType<typeof Project>>;
 
 export const Claims = z.object({
   /** The highest priority that its batches may have. */

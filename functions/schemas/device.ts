@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { deviceModeNames, deviceModes, type ModeRules, needsReason, ruleNames, ruleWords } from '../device-modes.ts';
 import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
+import { answer } from './answer.ts';
 import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
 import { many, TextsFilter } from './query-parameters.ts';
@@ -67,25 +68,27 @@ const fields = {
 };
 
 /** A device as users see it. */
-export const Device = z
-  .strictObject({
-    device_type: DeviceType,
-    status: z.string().register(z.globalRegistry, { examples: ['UP'] }),
-    availability: Availability,
-    queue_length: z.nullable(Count),
-    mode: DeviceMode,
-    status_message: NullableText,
-    available_at: NullableTimestamp,
-    windows: z.array(MaintenanceWindow),
-    average_queue_time: z.nullable(Count),
-    idle_seconds: Count,
-    max_atom_num: z.nullable(Count),
-    is_emulator: z.nullable(z.boolean()),
-    channels: z.nullable(z.array(JsonObject)),
-    calibration: z.nullable(Count),
-  })
-  .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields });
-export type Device = z.infer<typeof Device>;
+export const Device = answer(() =>
+  z
+    .strictObject({
+      device_type: DeviceType,
+      status: z.string().register(z.globalRegistry, { examples: ['UP'] }),
+      availability: Availability,
+      queue_length: z.nullable(Count),
+      mode: DeviceMode,
+      status_message: NullableText,
+      available_at: NullableTimestamp,
+      windows: z.array(MaintenanceWindow),
+      average_queue_time: z.nullable(Count),
+      idle_seconds: Count,
+      max_atom_num: z.nullable(Count),
+      is_emulator: z.nullable(z.boolean()),
+      channels: z.nullable(z.array(JsonObject)),
+      calibration: z.nullable(Count),
+    })
+    .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields }),
+);
+export type Device = z.infer<ReturnType<typeof Device>>;
 
 const settingFields = {
   max_job_seconds:
@@ -99,27 +102,33 @@ const settingFields = {
 export const operatedFields = { ...fields, ...settingFields };
 
 /** A device as operators see it. */
-export const OperatedDevice = z
-  .strictObject({
-    ...Device.shape,
-    max_job_seconds: z.nullable(Count),
-    idle_seconds: z.nullable(Count),
-    max_batch_seconds: z.nullable(Count),
-  })
-  .register(z.globalRegistry, { id: 'OperatedDevice', fields: operatedFields });
-export type OperatedDevice = z.infer<typeof OperatedDevice>;
+export const OperatedDevice = answer(() =>
+  z
+    .strictObject({
+      ...Device().shape,
+      max_job_seconds: z.nullable(Count),
+      idle_seconds: z.nullable(Count),
+      max_batch_seconds: z.nullable(Count),
+    })
+    .register(z.globalRegistry, { id: 'OperatedDevice', fields: operatedFields }),
+);
+export type OperatedDevice = z.infer<ReturnType<typeof OperatedDevice>>;
 
-export const DeviceSpecification = z
-  .strictObject({
-    device_type: DeviceType,
-    specs: z.string().register(z.globalRegistry, { examples: ['{"name": "FRESNEL", "dimensions": 2}'] }),
-  })
-  .register(z.globalRegistry, { id: 'ProducedDeviceSpecificationResponse', fields });
+export const DeviceSpecification = answer(() =>
+  z
+    .strictObject({
+      device_type: DeviceType,
+      specs: z.string().register(z.globalRegistry, { examples: ['{"name": "FRESNEL", "dimensions": 2}'] }),
+    })
+    .register(z.globalRegistry, { id: 'ProducedDeviceSpecificationResponse', fields }),
+);
 
 /** Specifications by device type. */
-export const DeviceSpecifications = z
-  .record(z.string(), z.string())
-  .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] });
+export const DeviceSpecifications = answer(() =>
+  z
+    .record(z.string(), z.string())
+    .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] }),
+);
 
 export const DevicePath = z
   .object({ device_type: deviceName })

@@ -5,6 +5,7 @@
 
 import * as z from 'zod/mini';
 import { type Reason, reasons } from '../reasons.ts';
+import { answer } from './answer.ts';
 import { Timestamp } from './values.ts';
 
 const failure = {
@@ -17,12 +18,14 @@ const failure = {
 };
 
 /** Why, for programs. Its description lists what each reason means. */
-const ErrorReason = z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).register(z.globalRegistry, {
-  id: 'ErrorReason',
-  description: Object.entries(reasons)
-    .map(([reason, { status, meaning }]) => `- \`${reason}\` (${status}): ${meaning}`)
-    .join('\n'),
-});
+const ErrorReason = answer(() =>
+  z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).register(z.globalRegistry, {
+    id: 'ErrorReason',
+    description: Object.entries(reasons)
+      .map(([reason, { status, meaning }]) => `- \`${reason}\` (${status}): ${meaning}`)
+      .join('\n'),
+  }),
+);
 
 /** Of a limit that an operator has set. */
 const limit = {
@@ -34,27 +37,33 @@ const limit = {
   begins_anew_at: z.exactOptional(Timestamp.check(z.describe('When the counted month ends.'))),
 };
 
-export const ErrorBody = z
-  .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason, description: z.string(), ...limit }) })
-  .register(z.globalRegistry, { id: 'ErrorResponse' });
+export const ErrorBody = answer(() =>
+  z
+    .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason(), description: z.string(), ...limit }) })
+    .register(z.globalRegistry, { id: 'ErrorResponse' }),
+);
 
-export const ValidationError = z
-  .strictObject({
-    loc: z
-      .array(z.union([z.string(), z.int()]))
-      .check(
-        z.describe('Where: the part of the request, then names and indexes.'),
-        z.meta({ examples: [['query', 'status', 0]] }),
-      ),
-    msg: z.string(),
-    type: z.string().check(z.describe('Kind of fault, named as in pydantic 2.'), z.meta({ examples: ['enum'] })),
-  })
-  .register(z.globalRegistry, { id: 'ValidationError' });
+export const ValidationError = answer(() =>
+  z
+    .strictObject({
+      loc: z
+        .array(z.union([z.string(), z.int()]))
+        .check(
+          z.describe('Where: the part of the request, then names and indexes.'),
+          z.meta({ examples: [['query', 'status', 0]] }),
+        ),
+      msg: z.string(),
+      type: z.string().check(z.describe('Kind of fault, named as in pydantic 2.'), z.meta({ examples: ['enum'] })),
+    })
+    .register(z.globalRegistry, { id: 'ValidationError' }),
+);
 
-export const ValidationErrorBody = z
-  .strictObject({
-    ...failure,
-    data: z.strictObject({ reason: z.literal('invalid_input'), description: z.array(ValidationError) }),
-    detail: z.array(ValidationError).check(z.describe('Every fault of the request.')),
-  })
-  .register(z.globalRegistry, { id: 'HTTPValidationError' });
+export const ValidationErrorBody = answer(() =>
+  z
+    .strictObject({
+      ...failure,
+      data: z.strictObject({ reason: z.literal('invalid_input'), description: z.array(ValidationError()) }),
+      detail: z.array(ValidationError()).check(z.describe('Every fault of the request.')),
+    })
+    .register(z.globalRegistry, { id: 'HTTPValidationError' }),
+);

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { answer } from './answer.ts';
 import { idSpelling, UuidText } from './query-parameters.ts';
 import { distinctItems, jsonObject, orNull } from './sent-values.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
@@ -107,61 +108,67 @@ const fields = {
 } satisfies Record<keyof typeof JobProjection.shape, string>;
 
 /** A job as the list shows it, without its results: every key always present. */
-export const Job = z
-  .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject), calibration: z.nullable(Count) })
-  .register(z.globalRegistry, {
-    id: 'ProducedPartialJobResponseV2',
-    fields,
-    examples: [
-      {
-        id: '22afe093-6443-4460-bab2-60b21ccf278f',
-        parent_id: null,
-        batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
-        project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
-        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
-        status: 'DONE',
-        runs: 100,
-        origin: 'CLIENT',
-        creation_order: 0,
-        created_at: '2026-11-18T12:54:00.000387Z',
-        updated_at: '2026-11-18T13:08:00.000885Z',
-        start_timestamp: '2026-11-18T13:01:00.000418Z',
-        end_timestamp: '2026-11-18T13:07:00.000521Z',
-        variables: { omega_max: 9.4 },
-        errors: null,
-        calibration: 42,
-      },
-    ],
-  });
-export type Job = z.infer<typeof Job>;
+export const Job = answer(() =>
+  z
+    .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject), calibration: z.nullable(Count) })
+    .register(z.globalRegistry, {
+      id: 'ProducedPartialJobResponseV2',
+      fields,
+      examples: [
+        {
+          id: '22afe093-6443-4460-bab2-60b21ccf278f',
+          parent_id: null,
+          batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+          project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+          user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+          status: 'DONE',
+          runs: 100,
+          origin: 'CLIENT',
+          creation_order: 0,
+          created_at: '2026-11-18T12:54:00.000387Z',
+          updated_at: '2026-11-18T13:08:00.000885Z',
+          start_timestamp: '2026-11-18T13:01:00.000418Z',
+          end_timestamp: '2026-11-18T13:07:00.000521Z',
+          variables: { omega_max: 9.4 },
+          errors: null,
+          calibration: 42,
+        },
+      ],
+    }),
+);
+export type Job = z.infer<ReturnType<typeof Job>>;
 
 /** A job as the list shows it, of any owner. */
-export const ListedJob = z.strictObject({ ...Job.shape, user_name: NullableText }).register(z.globalRegistry, {
-  id: 'ProducedListedJobResponse',
-  fields: { ...fields, user_name: ownerNameText },
-});
+export const ListedJob = answer(() =>
+  z.strictObject({ ...Job().shape, user_name: NullableText }).register(z.globalRegistry, {
+    id: 'ProducedListedJobResponse',
+    fields: { ...fields, user_name: ownerNameText },
+  }),
+);
 
 /** What became of jobs that were to be canceled. */
-export const CanceledJobs = z
-  .strictObject({ jobs: z.array(Job), errors: z.record(Uuid, z.string()) })
-  .register(z.globalRegistry, {
+export const CanceledJobs = answer(() =>
+  z.strictObject({ jobs: z.array(Job()), errors: z.record(Uuid, z.string()) }).register(z.globalRegistry, {
     id: 'ProducedCanceledJobsResponse',
     fields: { jobs: 'The canceled jobs.', errors: 'Why the others were not canceled, by id.' },
-  });
+  }),
+);
 
 /** A job with the sequence that it has of its own, and with what its reader may do. */
-export const ReadJob = z
-  .strictObject({ ...Job.shape, sequence: z.nullable(z.string()), rights: RowRights })
-  .register(z.globalRegistry, {
+export const ReadJob = answer(() =>
+  z.strictObject({ ...Job().shape, sequence: z.nullable(z.string()), rights: RowRights }).register(z.globalRegistry, {
     id: 'ProducedJobResponseV2',
     fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.', rights: rightsText },
-  });
-export type ReadJob = z.infer<typeof ReadJob>;
+  }),
+);
+export type ReadJob = z.infer<ReturnType<typeof ReadJob>>;
 
 /** What a client that waits for a job asks for again and again. */
-export const JobProgress = z
-  .strictObject({ id: JobProjection.shape.id, status: JobProjection.shape.status })
-  .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields });
+export const JobProgress = answer(() =>
+  z
+    .strictObject({ id: JobProjection.shape.id, status: JobProjection.shape.status })
+    .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields }),
+);
 
 export const JobPath = z
   .object({ job_id: UuidText })

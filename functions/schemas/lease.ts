@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { isUserId } from '../identity/user-id.ts';
 import { isJsonObject, parseJson } from '../values/json-text.ts';
 import { queueKeyPattern } from '../values/queue-key-pattern.ts';
+import { answer } from './answer.ts';
 import { BatchProjection } from './batch.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { reportFault } from './faults.ts';
@@ -164,82 +165,88 @@ export const ReportRequest = z
 export type ReportRequest = z.output<typeof ReportRequest>;
 
 /** A job as a device gets it. */
-export const LeasedJob = z
-  .strictObject({
-    id: JobProjection.shape.id,
-    runs: JobProjection.shape.runs,
-    variables: z.nullable(JsonObject),
-    sequence: z.nullable(z.string()),
-  })
-  .register(z.globalRegistry, {
-    id: 'LeasedJob',
-    fields: {
-      id: 'Id of the job.',
-      runs: 'How often to run the sequence; null: the device chooses.',
-      variables: 'Values of the sequence’s variables.',
-      sequence: 'The sequence to run; null: the batch’s, from the claim’s answer.',
-    },
-  });
-export type LeasedJob = z.infer<typeof LeasedJob>;
+export const LeasedJob = answer(() =>
+  z
+    .strictObject({
+      id: JobProjection.shape.id,
+      runs: JobProjection.shape.runs,
+      variables: z.nullable(JsonObject),
+      sequence: z.nullable(z.string()),
+    })
+    .register(z.globalRegistry, {
+      id: 'LeasedJob',
+      fields: {
+        id: 'Id of the job.',
+        runs: 'How often to run the sequence; null: the device chooses.',
+        variables: 'Values of the sequence’s variables.',
+        sequence: 'The sequence to run; null: the batch’s, from the claim’s answer.',
+      },
+    }),
+);
+export type LeasedJob = z.infer<ReturnType<typeof LeasedJob>>;
 
 /** A batch as a device gets it. */
-export const LeasedBatch = z
-  .strictObject({
-    id: BatchProjection.shape.id,
-    open: BatchProjection.shape.open,
-    device_type: BatchProjection.shape.device_type,
-    configuration: z.nullable(JsonObject),
-    backend_configuration: BatchProjection.shape.backend_configuration,
-    sequence_builder: z.nullable(z.string()),
-  })
-  .register(z.globalRegistry, {
-    id: 'LeasedBatch',
-    fields: {
-      id: 'Id of the batch.',
-      open: 'Whether further jobs may be added.',
-      device_type: 'Device that the batch is for.',
-      configuration: 'Configuration of the emulator.',
-      backend_configuration: 'Configuration of the backend, serialized.',
-      sequence_builder:
-        'The sequence of its jobs. Null if each job has its own, or if one answer cannot hold both: then each job brings its sequence.',
-    },
-  });
-export type LeasedBatch = z.infer<typeof LeasedBatch>;
-
-export const Claim = z
-  .strictObject({
-    lease: z.string(),
-    expires_at: Timestamp,
-    heartbeat_seconds: Count,
-    batch: LeasedBatch,
-    job: LeasedJob,
-  })
-  .register(z.globalRegistry, {
-    id: 'Claim',
-    fields: {
-      lease: 'Identifies the lease in all further calls: an opaque text.',
-      expires_at: 'When the lease ends without a heartbeat.',
-      heartbeat_seconds:
-        'How often to send a heartbeat. Each claim, report and question for the next job counts as one.',
-      batch: 'The batch: it stays with this worker until it ends.',
-      job: 'The job to run.',
-    },
-    example: {
-      lease: exampleLease,
-      expires_at: '2026-11-21T02:59:36.123000Z',
-      heartbeat_seconds: 20,
-      batch: {
-        id: 'b0741f07-553b-4f0b-b158-3ca53321ea6f',
-        open: true,
-        device_type: 'EMU_MPS',
-        configuration: null,
-        backend_configuration: null,
-        sequence_builder: exampleSequence,
+export const LeasedBatch = answer(() =>
+  z
+    .strictObject({
+      id: BatchProjection.shape.id,
+      open: BatchProjection.shape.open,
+      device_type: BatchProjection.shape.device_type,
+      configuration: z.nullable(JsonObject),
+      backend_configuration: BatchProjection.shape.backend_configuration,
+      sequence_builder: z.nullable(z.string()),
+    })
+    .register(z.globalRegistry, {
+      id: 'LeasedBatch',
+      fields: {
+        id: 'Id of the batch.',
+        open: 'Whether further jobs may be added.',
+        device_type: 'Device that the batch is for.',
+        configuration: 'Configuration of the emulator.',
+        backend_configuration: 'Configuration of the backend, serialized.',
+        sequence_builder:
+          'The sequence of its jobs. Null if each job has its own, or if one answer cannot hold both: then each job brings its sequence.',
       },
-      job: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', runs: 100, variables: { omega: 4.4 }, sequence: null },
-    },
-  });
-export type Claim = z.infer<typeof Claim>;
+    }),
+);
+export type LeasedBatch = z.infer<ReturnType<typeof LeasedBatch>>;
+
+export const Claim = answer(() =>
+  z
+    .strictObject({
+      lease: z.string(),
+      expires_at: Timestamp,
+      heartbeat_seconds: Count,
+      batch: LeasedBatch(),
+      job: LeasedJob(),
+    })
+    .register(z.globalRegistry, {
+      id: 'Claim',
+      fields: {
+        lease: 'Identifies the lease in all further calls: an opaque text.',
+        expires_at: 'When the lease ends without a heartbeat.',
+        heartbeat_seconds:
+          'How often to send a heartbeat. Each claim, report and question for the next job counts as one.',
+        batch: 'The batch: it stays with this worker until it ends.',
+        job: 'The job to run.',
+      },
+      example: {
+        lease: exampleLease,
+        expires_at: '2026-11-21T02:59:36.123000Z',
+        heartbeat_seconds: 20,
+        batch: {
+          id: 'b0741f07-553b-4f0b-b158-3ca53321ea6f',
+          open: true,
+          device_type: 'EMU_MPS',
+          configuration: null,
+          backend_configuration: null,
+          sequence_builder: exampleSequence,
+        },
+        job: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', runs: 100, variables: { omega: 4.4 }, sequence: null },
+      },
+    }),
+);
+export type Claim = z.infer<ReturnType<typeof Claim>>;
 
 /** The claim for an answer that cannot hold two sequences: jobs bring the batch's one by one. */
 export function withoutBatchSequence(claim: Claim): Claim {
@@ -247,18 +254,19 @@ export function withoutBatchSequence(claim: Claim): Claim {
   return { ...claim, lease, batch: { ...claim.batch, sequence_builder: null } };
 }
 
-export const Heartbeat = z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
-  id: 'Heartbeat',
-  fields: {
-    expires_at: 'When the lease ends without another heartbeat.',
-    cancel: 'Whether to stop the job: it was canceled, or has run for too long.',
-  },
-});
-export type Heartbeat = z.infer<typeof Heartbeat>;
+export const Heartbeat = answer(() =>
+  z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
+    id: 'Heartbeat',
+    fields: {
+      expires_at: 'When the lease ends without another heartbeat.',
+      cancel: 'Whether to stop the job: it was canceled, or has run for too long.',
+    },
+  }),
+);
+export type Heartbeat = z.infer<ReturnType<typeof Heartbeat>>;
 
-export const UploadLink = z
-  .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) })
-  .register(z.globalRegistry, {
+export const UploadLink = answer(() =>
+  z.strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) }).register(z.globalRegistry, {
     id: 'UploadLink',
     fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, unchanged.' },
     example: {
@@ -268,17 +276,20 @@ export const UploadLink = z
         'x-amz-checksum-sha256': 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
       },
     },
-  });
-export type UploadLink = z.infer<typeof UploadLink>;
+  }),
+);
+export type UploadLink = z.infer<ReturnType<typeof UploadLink>>;
 
-export const NextJob = z
-  .strictObject({ job: z.nullable(LeasedJob), done: z.boolean(), retry_after: z.nullable(Count) })
-  .register(z.globalRegistry, {
-    id: 'NextJob',
-    fields: {
-      job: 'The next job to run; null if there is none.',
-      done: 'Whether the lease has ended. Either the batch has ended, or it waits without this worker: jobs are being added, other batches go first, or an operator has paused the device.',
-      retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for more jobs.',
-    },
-  });
-export type NextJob = z.infer<typeof NextJob>;
+export const NextJob = answer(() =>
+  z
+    .strictObject({ job: z.nullable(LeasedJob()), done: z.boolean(), retry_after: z.nullable(Count) })
+    .register(z.globalRegistry, {
+      id: 'NextJob',
+      fields: {
+        job: 'The next job to run; null if there is none.',
+        done: 'Whether the lease has ended. Either the batch has ended, or it waits without this worker: jobs are being added, other batches go first, or an operator has paused the device.',
+        retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for more jobs.',
+      },
+    }),
+);
+export type NextJob = z.infer<ReturnType<typeof NextJob>>;

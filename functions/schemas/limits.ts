@@ -13,6 +13,7 @@ import {
   rowLimits,
 } from '../limits.ts';
 import { parseUuid } from '../values/uuid.ts';
+import { answer } from './answer.ts';
 import { reportFault } from './faults.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, NullableText, QueuePriority, Timestamp } from './values.ts';
@@ -53,45 +54,49 @@ export const Limits = z
 export type Limits = z.infer<typeof Limits>;
 
 /** Limits of a subject, as operators see them. */
-export const SubjectLimits = z
-  .strictObject({
-    subject: z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
-    user_name: z.exactOptional(NullableText),
-    limits: Limits,
-    updated_at: Timestamp,
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedSubjectLimitsResponse',
-    fields: {
-      subject: '`default`, `user:ID` or `project:ID`.',
-      user_name: 'What a user is called; null where that is not known. Not in the answer to a change.',
-      limits: 'As set.',
-      updated_at: 'When they were set.',
-    },
-  });
-export type SubjectLimits = z.infer<typeof SubjectLimits>;
+export const SubjectLimits = answer(() =>
+  z
+    .strictObject({
+      subject: z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
+      user_name: z.exactOptional(NullableText),
+      limits: Limits,
+      updated_at: Timestamp,
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedSubjectLimitsResponse',
+      fields: {
+        subject: '`default`, `user:ID` or `project:ID`.',
+        user_name: 'What a user is called; null where that is not known. Not in the answer to a change.',
+        limits: 'As set.',
+        updated_at: 'When they were set.',
+      },
+    }),
+);
+export type SubjectLimits = z.infer<ReturnType<typeof SubjectLimits>>;
 
 const counts = <Value extends z.ZodMiniType>(value: Value) =>
   z.strictObject(Object.fromEntries(countedLimits.map((name) => [name, value])) as Record<CountedLimit, Value>);
 const Amount = z.nullable(z.number().check(z.nonnegative()));
 
-export const OwnLimits = z
-  .strictObject({
-    limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),
-    used: counts(Amount).register(z.globalRegistry, { id: 'UsedOfLimits', fields }),
-    left: counts(Amount).register(z.globalRegistry, { id: 'LeftOfLimits', fields }),
-    month_ends_at: Timestamp,
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedOwnLimitsResponse',
-    fields: {
-      limits: 'The limits that hold for the caller; null: no limit.',
-      used: 'How much of each the caller has used. `creations_per_minute` is null without a limit: calls are not counted then.',
-      left: 'What is left of each; null without a limit.',
-      month_ends_at: 'When the monthly limits begin anew.',
-    },
-  });
-export type OwnLimits = z.infer<typeof OwnLimits>;
+export const OwnLimits = answer(() =>
+  z
+    .strictObject({
+      limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),
+      used: counts(Amount).register(z.globalRegistry, { id: 'UsedOfLimits', fields }),
+      left: counts(Amount).register(z.globalRegistry, { id: 'LeftOfLimits', fields }),
+      month_ends_at: Timestamp,
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedOwnLimitsResponse',
+      fields: {
+        limits: 'The limits that hold for the caller; null: no limit.',
+        used: 'How much of each the caller has used. `creations_per_minute` is null without a limit: calls are not counted then.',
+        left: 'What is left of each; null without a limit.',
+        month_ends_at: 'When the monthly limits begin anew.',
+      },
+    }),
+);
+export type OwnLimits = z.infer<ReturnType<typeof OwnLimits>>;
 
 const subjectFault = {
   type: 'value_error',

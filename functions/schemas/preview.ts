@@ -77,7 +77,7 @@ export const Preview = z
     batches: z.array(MovedBatch),
     looked_at: Count,
     is_complete: z.boolean(),
-    limits: z.nullable(OwnLimits),
+    limits: z.nullable(OwnLimits()),
     refuses_new: z.nullable(z.boolean()),
   })
   .register(z.globalRegistry, {

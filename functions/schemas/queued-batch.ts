@@ -18,7 +18,7 @@ const BatchLease = z
 
 export const QueuedBatch = z
   .strictObject({
-    ...Batch.shape,
+    ...Batch().shape,
     user_name: NullableText,
     position: z.nullable(Count),
     lease: z.nullable(BatchLease),

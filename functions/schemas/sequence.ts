@@ -3,7 +3,6 @@
  * text. Here the service looks at no more of it than every batch needs; `sequences/` judges it.
  */
 
-import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
@@ -16,6 +15,9 @@ const maxEscapedBytes = 5 * 1024 * 1024;
 
 /** A body holds no longer one, so no stored one is longer either. */
 const maxBytes = 6 * 1024 * 1024;
+
+/** Loaded when it is first needed: 2 ms of CPU time. */
+const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** What the service knows of a sequence. */
 export interface SequenceFacts {
@@ -46,7 +48,7 @@ export const SequenceText = z.pipe(
       const message = `A sequence should have at most ${maxEscapedBytes} bytes of escaped JSON`;
       return reportFault(context, { type: 'bytes_too_long', message });
     }
-    const gzipped = gzipSync(text);
+    const gzipped = zlib().gzipSync(text);
     if (gzipped.length > maxGzippedBytes) {
       const message = `A sequence should have at most ${maxGzippedBytes} bytes once gzipped`;
       return reportFault(context, { type: 'bytes_too_long', message });
@@ -64,7 +66,7 @@ export function sequenceFacts(text: string): SequenceFacts {
 
 /** The text of a stored sequence. Throws when the bytes are none. */
 export function sequenceText(gzipped: Uint8Array): string {
-  return gunzipSync(gzipped, { maxOutputLength: maxBytes }).toString();
+  return zlib().gunzipSync(gzipped, { maxOutputLength: maxBytes }).toString();
 }
 
 /** The names among a job's variables that its sequence does not declare. */

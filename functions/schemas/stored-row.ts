@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { CorruptData } from '../errors.ts';
 
 /**
@@ -18,8 +18,12 @@ export function storedRow<Shape extends z.core.$ZodShape>(
 
 /** The defaults of the schema, by their attributes: for what reads rows without it. */
 export function defaultsOf({ shape }: { readonly shape: z.core.$ZodShape }): Readonly<Record<string, unknown>> {
-  const defaults = Object.entries(shape).map(([name, member]) => [name, z.safeParse(member, undefined).data] as const);
-  return Object.fromEntries(defaults.filter(([, value]) => value !== undefined));
+  // Read, not parsed: every function that knows lists asks for them at its start.
+  const defaults = Object.entries(shape).flatMap(([name, { _zod }]) => {
+    const { def } = _zod as { readonly def: { readonly defaultValue?: unknown } };
+    return def.defaultValue === undefined ? [] : [[name, def.defaultValue] as const];
+  });
+  return Object.fromEntries(defaults);
 }
 
 /** The attributes that storedRow needs of a row: for reads that ask for no others. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod/mini';
 import type { InputFault } from '../errors.ts';
+import { answer } from './answer.ts';
 import { BatchWithJobs } from './batch.ts';
 import { ValidationError } from './error-body.ts';
 import { EstimatedStart, estimateFields, NoEstimateReason, type StartEstimate } from './estimate.ts';
@@ -16,25 +17,29 @@ export const CreationQuery = z.object({ validate_only: FlagFilter }).register(z.
   },
 });
 
-const Validation = z
-  .strictObject({
-    faults: z.array(ValidationError),
-    left_to_device: z.array(z.omit(ValidationError, { type: true }).register(z.globalRegistry, { id: 'LeftToDevice' })),
-    estimated_start: z.nullable(EstimatedStart),
-    estimated_start_reason: z.nullable(NoEstimateReason),
-    limits: OwnLimits,
-  })
-  .register(z.globalRegistry, {
-    id: 'ProducedValidationResponse',
-    fields: {
-      ...estimateFields,
-      faults:
-        'Why the call would be refused: all faults, or the first 99 and how many follow; empty if it would not be refused. For a refusal that is no fault of the input, `type` is the error’s reason.',
-      left_to_device:
-        'What the check did not look at, in words: at most ten entries, empty if it could look at all that it knows. The device judges it when the job runs; beside this the waits between pulses, phases and detuning maps.',
-      limits: 'The limits of the caller, as in `GET /api/v1/limits`.',
-    },
-  });
+const Validation = answer(() =>
+  z
+    .strictObject({
+      faults: z.array(ValidationError()),
+      left_to_device: z.array(
+        z.omit(ValidationError(), { type: true }).register(z.globalRegistry, { id: 'LeftToDevice' }),
+      ),
+      estimated_start: z.nullable(EstimatedStart()),
+      estimated_start_reason: z.nullable(NoEstimateReason),
+      limits: OwnLimits(),
+    })
+    .register(z.globalRegistry, {
+      id: 'ProducedValidationResponse',
+      fields: {
+        ...estimateFields,
+        faults:
+          'Why the call would be refused: all faults, or the first 99 and how many follow; empty if it would not be refused. For a refusal that is no fault of the input, `type` is the error’s reason.',
+        left_to_device:
+          'What the check did not look at, in words: at most ten entries, empty if it could look at all that it knows. The device judges it when the job runs; beside this the waits between pulses, phases and detuning maps.',
+        limits: 'The limits of the caller, as in `GET /api/v1/limits`.',
+      },
+    }),
+);
 
 export interface Validation extends StartEstimate {
   readonly faults: readonly InputFault[];
@@ -42,4 +47,4 @@ export interface Validation extends StartEstimate {
   readonly limits: OwnLimits;
 }
 
-export const CreationAnswer = z.union([BatchWithJobs, Validation]);
+export const CreationAnswer = answer(() => z.union([BatchWithJobs(), Validation()]));

@@ -29,7 +29,7 @@ const Worker = z
 export type Worker = z.infer<typeof Worker>;
 
 export const WatchedDevice = z
-  .strictObject({ ...OperatedDevice.shape, batches_at_work: Count, workers: z.array(Worker) })
+  .strictObject({ ...OperatedDevice().shape, batches_at_work: Count, workers: z.array(Worker) })
   .register(z.globalRegistry, {
     id: 'WatchedDevice',
     fields: {

@@ -1,6 +1,7 @@
 /** What receivers of webhooks are sent, and what users see of it. */
 
 import * as z from 'zod/mini';
+import { answer } from './answer.ts';
 import {
   BatchStatus,
   Count,
@@ -22,72 +23,78 @@ const fields = {
   results: 'The results document of the job; absent if there is none, or if it is larger than 20 kB.',
 };
 
-export const JobUpdated = z
-  .strictObject({
-    type: z.literal('job.updated'),
-    timestamp: Timestamp,
-    data: z
-      .strictObject({
-        batch_id: Uuid,
-        job_id: Uuid,
-        status: JobStatus,
-        results: z.exactOptional(z.record(z.string(), z.unknown())),
-      })
-      .register(z.globalRegistry, { fields }),
-  })
-  .register(z.globalRegistry, {
-    id: 'JobUpdated',
-    fields,
-    examples: [
-      {
-        type: 'job.updated',
-        timestamp: '2026-11-18T13:07:00.000521Z',
-        data: {
-          batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
-          job_id: '22afe093-6443-4460-bab2-60b21ccf278f',
-          status: 'DONE',
-          results: { counter: { '000': 8, '001': 3 } },
+export const JobUpdated = answer(() =>
+  z
+    .strictObject({
+      type: z.literal('job.updated'),
+      timestamp: Timestamp,
+      data: z
+        .strictObject({
+          batch_id: Uuid,
+          job_id: Uuid,
+          status: JobStatus,
+          results: z.exactOptional(z.record(z.string(), z.unknown())),
+        })
+        .register(z.globalRegistry, { fields }),
+    })
+    .register(z.globalRegistry, {
+      id: 'JobUpdated',
+      fields,
+      examples: [
+        {
+          type: 'job.updated',
+          timestamp: '2026-11-18T13:07:00.000521Z',
+          data: {
+            batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+            job_id: '22afe093-6443-4460-bab2-60b21ccf278f',
+            status: 'DONE',
+            results: { counter: { '000': 8, '001': 3 } },
+          },
         },
-      },
-    ],
-  });
+      ],
+    }),
+);
 
-export const BatchUpdated = z
-  .strictObject({
-    type: z.literal('batch.updated'),
-    timestamp: Timestamp,
-    data: z.strictObject({ batch_id: Uuid, status: BatchStatus }).register(z.globalRegistry, { fields }),
-  })
-  .register(z.globalRegistry, {
-    id: 'BatchUpdated',
-    fields,
-    examples: [
-      {
-        type: 'batch.updated',
-        timestamp: '2026-11-18T13:08:00.000885Z',
-        data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560', status: 'DONE' },
-      },
-    ],
-  });
+export const BatchUpdated = answer(() =>
+  z
+    .strictObject({
+      type: z.literal('batch.updated'),
+      timestamp: Timestamp,
+      data: z.strictObject({ batch_id: Uuid, status: BatchStatus }).register(z.globalRegistry, { fields }),
+    })
+    .register(z.globalRegistry, {
+      id: 'BatchUpdated',
+      fields,
+      examples: [
+        {
+          type: 'batch.updated',
+          timestamp: '2026-11-18T13:08:00.000885Z',
+          data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560', status: 'DONE' },
+        },
+      ],
+    }),
+);
 
 /** The body of a message that a user asked for, to try the receiver. */
-export const WebhookTested = z
-  .strictObject({
-    type: z.literal('webhook.test'),
-    timestamp: Timestamp,
-    data: z.strictObject({ batch_id: Uuid }).register(z.globalRegistry, { fields }),
-  })
-  .register(z.globalRegistry, {
-    id: 'WebhookTested',
-    fields,
-    examples: [
-      {
-        type: 'webhook.test',
-        timestamp: '2026-11-18T13:09:00.000112Z',
-        data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560' },
-      },
-    ],
-  });
+export const WebhookTested = answer(() =>
+  z
+    .strictObject({
+      type: z.literal('webhook.test'),
+      timestamp: Timestamp,
+      data: z.strictObject({ batch_id: Uuid }).register(z.globalRegistry, { fields }),
+    })
+    .register(z.globalRegistry, {
+      id: 'WebhookTested',
+      fields,
+      examples: [
+        {
+          type: 'webhook.test',
+          timestamp: '2026-11-18T13:09:00.000112Z',
+          data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560' },
+        },
+      ],
+    }),
+);
 
 const WebhookOutcome = z
   .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
@@ -155,17 +162,19 @@ export const WebhookDelivery = z
   });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-export const BatchWebhook = z
-  .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery) })
-  .register(z.globalRegistry, {
-    id: 'BatchWebhook',
-    fields: {
-      webhook: 'URL that is called about the batch; null if there is none.',
-      refusal: 'Why it is never called; null if it is.',
-      deliveries: 'The last ten calls, newest first, for 30 days after the last. Bodies of answers are never read.',
-    },
-  });
-export type BatchWebhook = z.infer<typeof BatchWebhook>;
+export const BatchWebhook = answer(() =>
+  z
+    .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery) })
+    .register(z.globalRegistry, {
+      id: 'BatchWebhook',
+      fields: {
+        webhook: 'URL that is called about the batch; null if there is none.',
+        refusal: 'Why it is never called; null if it is.',
+        deliveries: 'The last ten calls, newest first, for 30 days after the last. Bodies of answers are never read.',
+      },
+    }),
+);
+export type BatchWebhook = z.infer<ReturnType<typeof BatchWebhook>>;
 
 /** An attempt as its table holds it. */
 export const WebhookAttemptRow = z.object({

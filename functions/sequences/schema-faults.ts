@@ -32,7 +32,7 @@ export interface SchemaFault {
 }
 
 /** The schemas of a folder by their file names: `$ref` names them. */
-type Schemas = Readonly<Record<string, Schema>>;
+export type Schemas = Readonly<Record<string, Schema>>;
 
 /** Further faults are not looked for. */
 const maxFaults = 1_000;
@@ -43,7 +43,9 @@ const maxFaults = 1_000;
  */
 export function schemaFaults(schemas: Schemas, file: string, value: unknown): SchemaFault[] {
   const found: SchemaFault[] = [];
-  check({ schemas, path: [], found }, { schema: schemas[file] as Schema, file }, value);
+  const schema = schemas[file];
+  if (schema === undefined) throw new Error(`The schema ${file} is not loaded.`);
+  check({ schemas, path: [], found }, { schema, file }, value);
   return found;
 }
 

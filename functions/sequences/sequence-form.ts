@@ -6,19 +6,37 @@
 
 import type { SequenceContent, Specification } from '../pulser/sequence-content.ts';
 import { isObject, parseJson } from '../values/json-text.ts';
-import deviceSchema from './pulser/device-schema.json' with { type: 'json' };
-import layoutSchema from './pulser/layout-schema.json' with { type: 'json' };
 import mockDevice from './pulser/mock-device.json' with { type: 'json' };
-import noiseSchema from './pulser/noise-schema.json' with { type: 'json' };
-import sequenceSchema from './pulser/sequence-schema.json' with { type: 'json' };
-import { type SchemaFault, schemaFaults } from './schema-faults.ts';
+import { type SchemaFault, type Schemas, schemaFaults } from './schema-faults.ts';
 
-export const schemas = {
-  'sequence-schema.json': sequenceSchema,
-  'device-schema.json': deviceSchema,
-  'layout-schema.json': layoutSchema,
-  'noise-schema.json': noiseSchema,
-};
+let loaded: Promise<Schemas> | undefined;
+let schemas: Schemas = {};
+
+/**
+ * Pulser's schemas, which whatever reads a sequence or a specification waits for first. They are
+ * 65 kB of a bundle, which a cold start leaves alone.
+ */
+export async function loadSchemas(): Promise<Schemas> {
+  loaded ??= importSchemas();
+  schemas = await loaded;
+  return schemas;
+}
+
+async function importSchemas(): Promise<Schemas> {
+  const all = [
+    import('./pulser/sequence-schema.json', { with: { type: 'json' } }),
+    import('./pulser/device-schema.json', { with: { type: 'json' } }),
+    import('./pulser/layout-schema.json', { with: { type: 'json' } }),
+    import('./pulser/noise-schema.json', { with: { type: 'json' } }),
+  ] as const;
+  const [sequence, device, layout, noise] = await Promise.all(all);
+  return {
+    'sequence-schema.json': sequence.default,
+    'device-schema.json': device.default,
+    'layout-schema.json': layout.default,
+    'noise-schema.json': noise.default,
+  };
+}
 
 /** The version of pulser-core that the schemas are from. */
 const schemaVersion = [1, 9, 1];
@@ -38,7 +56,7 @@ export interface ReadForm {
  * Reads a parsed sequence. Another form than the schemas' has no faults and no content: one that
  * does not say `"version": "1"`, as none of Pulser's former serializer does, one of a later Pulser,
  * or one that does not name its Pulser and holds names that the schemas do not know. Nor is one
- * judged that is more than 100 levels deep.
+ * judged that is more than 100 levels deep. Needs `loadSchemas`.
  */
 export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
   const { version, pulser_version } = value;
@@ -82,7 +100,10 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-/** What a device's specification says; undefined where it is none of a form that we know. */
+/**
+ * What a device's specification says; undefined where it is none of a form that we know. Needs
+ * `loadSchemas`.
+ */
 export function readSpecification(text: string): Specification | undefined {
   const value = parseJson(text);
   if (!isObject(value) || isDeeper(value, maxDepth)) return undefined;

@@ -52,7 +52,7 @@ export interface BundleFigure {
   readonly kilobytes: number;
   /** To start, in a new process. */
   readonly cpuMilliseconds: number;
-  /** The same as a multiple of the start of a bundle that only makes the SDK's document client. */
+  /** As a multiple of the start of a bundle that only makes the service's document client. */
   readonly cpuRatio: number;
 }
 
@@ -145,7 +145,7 @@ export function bundleTable(figures: readonly BundleFigure[]): string {
   return figureTable('bundle', figures, [
     ['kB', ({ kilobytes }) => Math.round(kilobytes)],
     ['CPU ms to start', ({ cpuMilliseconds }) => cpuMilliseconds],
-    ["times the SDK's client alone", ({ cpuRatio }) => cpuRatio.toFixed(2)],
+    ['times the document client', ({ cpuRatio }) => cpuRatio.toFixed(2)],
   ]);
 }
 

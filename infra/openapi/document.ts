@@ -203,7 +203,7 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
       description,
       schema: { type: 'string' },
     })),
-    requestBody: { required: true, content: json(body, exampleOf(inputSchema(body))) },
+    requestBody: { required: true, content: json(body(), exampleOf(inputSchema(body()))) },
     responses: {
       '2XX': { description: 'Delivered.' },
       410: { description: 'The receiver wants no more messages of this batch.' },
@@ -311,7 +311,7 @@ function errorResponse(status: ErrorStatus) {
     description,
     headers: headerReferences(headers),
     content: json(
-      status === 422 ? ValidationErrorBody : ErrorBody,
+      status === 422 ? ValidationErrorBody() : ErrorBody(),
       errorBody(example, status === 422 ? [faultExample] : description),
     ),
   };
@@ -338,7 +338,7 @@ function componentSchemas(described: readonly DescribedRoute[]) {
     ...Object.values(parameterSchemas(query)),
   ]);
   const { $defs = {} } = inputSchema(
-    z.union([...used, JobUpdated, BatchUpdated, WebhookTested, ErrorBody, ValidationErrorBody]),
+    z.union([...used, JobUpdated(), BatchUpdated(), WebhookTested(), ErrorBody(), ValidationErrorBody()]),
   );
   const named = Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema] as const);
   return withReferences(Object.fromEntries(named.toSorted(([left], [right]) => (left < right ? -1 : 1))));

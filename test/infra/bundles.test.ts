@@ -34,6 +34,9 @@ const environmentValues: Record<string, string> = {
 /** A request without the authorizer's answer. */
 const request = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/api/v1/batches' };
 
+/** The names of the schemas that a bundle has made once it is loaded: zod's registry is global. */
+const listSchemas = '() => console.log([...(globalThis.__zod_globalRegistry?._idmap.keys() ?? [])].join())';
+
 const looks = Array.from(await readBundles(), async ([name, { directory, file, variables }]) => {
   const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
   return [
@@ -44,6 +47,7 @@ const looks = Array.from(await readBundles(), async ([name, { directory, file, v
       bytes: statSync(file).size,
       code: readFileSync(file, 'utf8'),
       loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
+      schemas: name in bundleLimits ? (await runBundle(file, listSchemas, environment)).split(',').filter(Boolean) : [],
       log:
         name === 'ListBatches' &&
         (await runBundle(
@@ -98,5 +102,29 @@ describe('the bundles', () => {
       return { name, limit, bytes: bundles.get(name)!.bytes };
     });
     expect(sizes.filter(({ bytes, limit }) => bytes > limit)).toEqual([]);
+  });
+
+  it('make few schemas at their start, and none of an answer', () => {
+    for (const [name, { schemas: most }] of Object.entries(bundleLimits)) {
+      const { schemas } = bundles.get(name)!;
+      expect(schemas.length, `${name} makes ${schemas}`).toBeLessThanOrEqual(most);
+      // Rows of limits are read by the schema that shows them.
+      const ofAnswers = /^Produced(?!SubjectLimits)|^(Claim|NextJob|ErrorResponse|EstimatedStart)$/;
+      expect(schemas.filter((id) => ofAnswers.test(id))).toEqual([]);
+    }
+  });
+
+  it('load large modules of Node when they are needed', () => {
+    const large = /from"node:(util|zlib|module|timers\/promises)"/;
+    // The client of S3 loads node:zlib.
+    const others = Object.keys(bundleLimits).filter((name) => name !== 'ReportJob');
+    expect(others.filter((name) => large.test(bundles.get(name)!.code))).toEqual([]);
+  });
+
+  it('make Pulser’s schemas within functions, which run when a sequence is read', () => {
+    const { code } = bundles.get('CreateBatch')!;
+    const made = code.match(/(=>\{)?\w+=\{\$id:"\w+-schema\.json"/g);
+    expect(made).toHaveLength(4);
+    expect(made!.filter((text) => !text.startsWith('=>{'))).toEqual([]);
   });
 });

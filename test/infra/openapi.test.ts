@@ -246,7 +246,7 @@ describe('openApiDocument', () => {
     >;
     for (const [status, { content }] of Object.entries(responses)) {
       const example = content['application/json']?.example;
-      const { code } = (status === '422' ? ValidationErrorBody : ErrorBody).parse(example);
+      const { code } = (status === '422' ? ValidationErrorBody() : ErrorBody()).parse(example);
       expect(code).toBe(status);
     }
   });

@@ -95,7 +95,7 @@ describe('deliverWebhooks', () => {
     const sent = await message();
     expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
     const [{ url, headers, body } = {}] = receiver.messages as never as [(typeof receiver.messages)[0]];
-    JobUpdated.parse(JSON.parse(body!.toString()));
+    JobUpdated().parse(JSON.parse(body!.toString()));
     expect(url).toBe('/hooks');
     expect(headers).toMatchObject({ 'webhook-id': sent.id, 'content-type': 'application/json' });
     expect(verify(headers as Record<string, string>, body!, await publicKeys())).toEqual({
@@ -119,7 +119,7 @@ describe('deliverWebhooks', () => {
   it('reports the end of a batch without a job', async () => {
     const sent = await message({ job: null, status: 'TIMED_OUT' });
     await deliver(sent);
-    BatchUpdated.parse(JSON.parse(receiver.messages[0]!.body.toString()));
+    BatchUpdated().parse(JSON.parse(receiver.messages[0]!.body.toString()));
     expect(receiver.messages[0]!.body.toString()).toBe(
       `{"type":"batch.updated","timestamp":"${sent.updated_at}","data":{"batch_id":"${sent.batch_id}","status":"TIMED_OUT"}}`,
     );
@@ -136,7 +136,7 @@ describe('deliverWebhooks', () => {
     it('are in the message as they were uploaded', async () => {
       const document = '{"counter":{"000":8},"x":1.50,"big":12345678901234567890}';
       expect(await withResults(document)).toContain(`"status":"DONE","results":${document}}}`);
-      JobUpdated.parse(JSON.parse(receiver.messages[0]!.body.toString()));
+      JobUpdated().parse(JSON.parse(receiver.messages[0]!.body.toString()));
     });
 
     it('are in the message up to 20 kB', async () => {
@@ -481,7 +481,7 @@ describe('the deliveries of a batch', () => {
     expect({ status, data }).toEqual({ status: 200, data: tested });
     const { headers, body } = receiver.messages.at(-1)!;
     const verified = verify(headers as Record<string, string>, body, await publicKeys());
-    expect(WebhookTested.parse(verified).data).toEqual({ batch_id: sent.batch_id });
+    expect(WebhookTested().parse(verified).data).toEqual({ batch_id: sent.batch_id });
     expect(await deliveriesOf(sent)).toMatchObject([tested, { status: 410, type: 'job.updated' }]);
     expect(await statusOf(sent)).toMatchObject({ outcome: 'STOPPED', type: 'job.updated' });
     receiver.answer = (_, response) => response.writeHead(302, { Location: '/' }).end();

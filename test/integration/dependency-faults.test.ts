@@ -65,7 +65,7 @@ const answers = (handlers: typeof patient, milliseconds?: number) =>
   Promise.all(
     requests.map(async ({ name, route, event }) => {
       const { statusCode, headers, body } = await handlers[route](event(), lambdaContext(milliseconds));
-      const { code } = ErrorBody.parse(JSON.parse(body));
+      const { code } = ErrorBody().parse(JSON.parse(body));
       expect(code).toBe(String(statusCode));
       return { name, statusCode, retryAfter: headers?.['Retry-After'] };
     }),

@@ -96,7 +96,7 @@ function comparable(answer: Record<string, unknown>) {
 function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: string) {
   if (asked.statusCode === 200) return void expect(asked.text).toBe(right);
   expect([429, 500, 504]).toContain(asked.statusCode);
-  const { status, code } = ErrorBody.parse(asked.answer);
+  const { status, code } = ErrorBody().parse(asked.answer);
   expect(status).toBe(asked.statusCode === 429 ? 'fail' : 'error');
   expect(code).toBe(String(asked.statusCode));
   if (asked.statusCode === 429) expect(asked.headers).toHaveProperty('Retry-After');

@@ -106,7 +106,7 @@ describe.each([
     const { status, answer } = await list(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
     expect(status).toBe(422);
     expect(answer).toMatchObject({ message: 'Unprocessable Entity', code: '422' });
-    const { data, detail } = ValidationErrorBody.parse({ status: 'fail', ...answer });
+    const { data, detail } = ValidationErrorBody().parse({ status: 'fail', ...answer });
     expect(data.description).toEqual(detail);
     expect(detail.map(({ loc, type }) => [...loc, type])).toEqual([
       ['query', 'order_by', 'enum'],
@@ -177,7 +177,7 @@ describe('listJobs', () => {
   it('shows every field of a job, never its result', async () => {
     const [row] = jobs;
     const { answer } = await list('listJobs', { id: row?.id ?? '' });
-    expect(Object.keys(answer.data[0]).sort()).toEqual(Object.keys(ListedJob.shape).sort());
+    expect(Object.keys(answer.data[0]).sort()).toEqual(Object.keys(ListedJob().shape).sort());
     expect(answer.data[0]).toMatchObject({ id: row?.id, batch_id: row?.batch_id, creation_order: row?.creation_order });
   });
 

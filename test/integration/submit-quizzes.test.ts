@@ -142,7 +142,7 @@ describe('POST /api/v1/quizzes', () => {
       { loc: ['body', 'data', 'bad', 3], msg: 'Input should be a valid dictionary', type: 'dict_type' },
       { loc: ['body', 'data', 'worse'], msg: 'Input should be a valid dictionary', type: 'dict_type' },
     ];
-    expect(ValidationErrorBody.parse(answer)).toEqual({
+    expect(ValidationErrorBody().parse(answer)).toEqual({
       status: 'fail',
       message: 'Unprocessable Entity',
       code: '422',

@@ -12,7 +12,9 @@ import {
   judgeSequence,
   runsFaults,
 } from '../../functions/sequences/sequence-faults.ts';
-import { readSpecification } from '../../functions/sequences/sequence-form.ts';
+import { loadSchemas, readSpecification } from '../../functions/sequences/sequence-form.ts';
+
+await loadSchemas();
 
 interface Case {
   readonly sequence: string;

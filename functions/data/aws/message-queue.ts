@@ -24,12 +24,19 @@ export interface MessageQueue {
   readonly client: SQSClient;
 }
 
+/** Its client is made when the first message is sent: most calls send none. */
 export function messageQueue(url: string): MessageQueue {
-  const client = new SQSClient({
-    maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
-  });
-  return { url, client };
+  let client: SQSClient | undefined;
+  return {
+    url,
+    get client() {
+      client ??= new SQSClient({
+        maxAttempts: 3,
+        requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
+      });
+      return client;
+    },
+  };
 }
 
 /** Sends a message. Throws when the queue does not take it. */

@@ -7,15 +7,21 @@ export interface ResultsBucket {
 
 /**
  * The bucket of this name. It is read without the checksum mode that the SDK adds to every GET by
- * default: a plain download cannot use it.
+ * default: a plain download cannot use it. The client is made when it is first needed.
  */
 export function resultsBucket(name: string, config: S3ClientConfig = {}): ResultsBucket {
-  const client = new S3Client({
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    ...config,
-  });
-  return { name, client };
+  let client: S3Client | undefined;
+  return {
+    name,
+    get client() {
+      client ??= new S3Client({
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+        ...config,
+      });
+      return client;
+    },
+  };
 }
 
 /**

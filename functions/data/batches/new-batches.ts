@@ -115,7 +115,7 @@ export async function planBatch(
     device_status: null,
   };
   const isUsed = body.open || requests.some((job) => job.sequence === null);
-  const checked = checkSequences({
+  const checked = await checkSequences({
     sequence: isUsed ? sequence : null,
     place: ['body', 'sequence_builder'],
     jobs: requests,
@@ -190,7 +190,7 @@ export async function planJobs(
   const facts = sequence === null ? null : sequenceFacts(sequence);
   const misfits = [...jobFaults(body, facts, ['body'])].slice(0, 100);
   const device = await findTyped(db, device_type);
-  const checked = checkSequences({ sequence: facts, jobs: body, jobsPlace: ['body'], device });
+  const checked = await checkSequences({ sequence: facts, jobs: body, jobsPlace: ['body'], device });
   const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey: call.idempotencyKey });
   const request = rememberedCall('add', call, [batchId, body]);
   const requested = { batchId, projectId, jobs, sequences, request, userName: call.claims.user_name };

@@ -7,7 +7,7 @@ import { type Fault, maxFaultsCounted, printable } from '../../schemas/faults.ts
 import type { SequenceFacts } from '../../schemas/sequence.ts';
 import { leftToDevice, leftToValues } from '../../sequences/left-to-device.ts';
 import { type JudgedSequence, judgeJobs, judgeSequence, runsFaults } from '../../sequences/sequence-faults.ts';
-import { readForm, readSpecification } from '../../sequences/sequence-form.ts';
+import { loadSchemas, readForm, readSpecification } from '../../sequences/sequence-form.ts';
 
 interface CheckedCall {
   /** The batch's sequence, from the call or as it is stored. */
@@ -47,7 +47,9 @@ const maxMessageCharacters = 300;
  * the JSON of a sequence; and what this does not look at. Takes time in proportion to the body, and
  * parses the specification.
  */
-export function checkSequences({ sequence, place, jobs, jobsPlace, device }: CheckedCall): CheckedSequences {
+export async function checkSequences(checked: CheckedCall): Promise<CheckedSequences> {
+  await loadSchemas();
+  const { sequence, place, jobs, jobsPlace, device } = checked;
   const announced = device.specs === undefined ? undefined : readSpecification(device.specs);
   const judge = judgeEach(announced);
   const found: InputFault[] = [];

@@ -1,6 +1,7 @@
 /**
- * Relations between the numbers of a description on which correctness and costs rest. A unit test
- * (stored-format.test.ts) checks them: at each cold start they would cost a quarter of it.
+ * Relations between the numbers of a description on which correctness and costs rest. Synthesis
+ * checks them, and a unit test (stored-format.test.ts): at each cold start they would cost a
+ * quarter of it.
  */
 
 import { blockKey, columnPrefix, packColumn } from './column-items.ts';
@@ -26,13 +27,13 @@ export function requireFormatLimits(list: ListDescription): void {
     const of = `The column ${name} of ${list.table}`;
     if (column.kind === 'facets') requireFacetCodes(of, column);
     const bytes = largestBlockBytes(list, column);
-    const fitting = fittingRows(list, column).join(', ');
-    const advice = `Set its rowsPerBlock in columns/lists.ts to ${fitting} or less, a divisor of rowsPerSegment.`;
     if (bytes > maxItemBytes)
-      throw new RangeError(`${of} has blocks of ${bytes} bytes: at most ${maxItemBytes}. ${advice}`);
+      throw new RangeError(`${of} has blocks of ${bytes} bytes: at most ${maxItemBytes}. ${adviceFor(list, column)}`);
     if (!isSummarized(column)) continue;
     if (list.rowsPerSegment % column.rowsPerBlock > 0)
-      throw new RangeError(`${of} has blocks that belong to two segments of ${list.rowsPerSegment} rows. ${advice}`);
+      throw new RangeError(
+        `${of} has blocks that belong to two segments of ${list.rowsPerSegment} rows. ${adviceFor(list, column)}`,
+      );
     if (list.rowsPerSegment / column.rowsPerBlock > maxBlocksInSegment)
       throw new RangeError(`${of} has more than ${maxBlocksInSegment} blocks a segment: lower rowsPerSegment.`);
   }
@@ -71,6 +72,12 @@ function extreme(column: Column, at: number): number | string {
   if (column.kind === 'time') return 2 ** 50 - 1;
   if (column.kind === 'integer') return 2 ** 28 - 1;
   return Object.values(column.facets).reduce((size, facet) => size * facetSize(facet), 1) - 1;
+}
+
+/** Takes most of the time of a check: only for a fault. */
+function adviceFor(list: ListDescription, column: Column): string {
+  const fitting = fittingRows(list, column).join(', ');
+  return `Set its rowsPerBlock in columns/lists.ts to ${fitting} or less, a divisor of rowsPerSegment.`;
 }
 
 /** The largest numbers of rows whose blocks fit and do not cross segments. */

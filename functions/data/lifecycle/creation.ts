@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { AlreadyExists, IllegalTransition, LimitExceeded, requireFound } from '../../errors.ts';
 import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';

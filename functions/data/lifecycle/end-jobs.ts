@@ -3,10 +3,10 @@
  * have in common.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import { deriveJob, hasJobsToEnd, jobAsReported } from './derive-status.ts';
 import { type Change, type Draft, reportedBatch, visibleJob, withJobs } from './draft.ts';
 

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { storedHead } from '../columns/dictionaries.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';

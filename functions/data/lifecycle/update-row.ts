@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { IllegalTransition } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { batchStatuses, jobStatuses, type Stage } from '../../statuses.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import { fromMicroseconds, laterOf, toMicroseconds } from '../../values/timestamp.ts';
 
 type Statuses<Status extends string> = Readonly<Record<Status, { readonly stage: Stage }>>;

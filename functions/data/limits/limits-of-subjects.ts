@@ -5,7 +5,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../../errors.ts';
 import { rowLimits } from '../../limits.ts';
@@ -21,6 +20,7 @@ import {
 } from '../../schemas/limits.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import type { Page } from '../../values/page.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
@@ -49,7 +49,7 @@ const Policy = z.object({
 });
 type Policy = z.infer<typeof Policy>;
 
-const StoredLimits = z.object(SubjectLimits.shape);
+const StoredLimits = z.object(SubjectLimits().shape);
 
 const noPolicy: Policy = { hashes: new Uint8Array(), counting: new Uint8Array(), rev: 0 };
 const hashBytes = 3;

@@ -1,9 +1,9 @@
 /** What operators set for devices. */
 
-import { isDeepStrictEqual } from 'node:util';
 import { needsReason } from '../../device-modes.ts';
 import type { DeviceSettingsRequest } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Db } from '../dynamodb/db.ts';

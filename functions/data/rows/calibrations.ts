@@ -5,13 +5,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { NotFound } from '../../errors.ts';
 import { type CalibrationPath, type CalibrationRequest, CalibrationRow } from '../../schemas/calibration.ts';
 import type { PageQuery } from '../../schemas/query-parameters.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { JsonText } from '../../schemas/stored-values.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import type { Page } from '../../values/page.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';

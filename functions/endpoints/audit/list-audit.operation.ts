@@ -11,5 +11,5 @@ the change, and kept unchanged for 400 days. ${listRules}`,
   operator: true,
   projects: ({ query }: { query: AuditQuery }) => query.project_id ?? [],
   query: AuditQuery,
-  success: { status: 200, list: () => AuditEntry, headers: ['Content-Range'] },
+  success: { status: 200, list: AuditEntry, headers: ['Content-Range'] },
 } satisfies Operation;

@@ -26,7 +26,7 @@ without its own sequence runs the batch’s. Sequences and variables are checked
   body: jsonBody(AddJobsRequest),
   bodySchema: () => AddJobsRequest.register(z.globalRegistry, { example: [{ runs: 100, variables: { omega: 2.5 } }] }),
   bodyMegabytes: 6,
-  success: { status: 200, data: () => CreationAnswer },
+  success: { status: 200, data: CreationAnswer },
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',

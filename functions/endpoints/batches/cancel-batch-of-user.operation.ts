@@ -12,6 +12,6 @@ repeat the call after 429. The audit trail gets one row, with the first transact
   operator: true,
   path: BatchOfUserPath,
   body: jsonBody(CancelRequest),
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: Batch },
   errors: ['not_found', 'batch_ended', 'unfinished'],
 } satisfies Operation;

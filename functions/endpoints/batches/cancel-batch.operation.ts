@@ -10,6 +10,6 @@ another way, the call is refused. More than about 60 jobs take several transacti
 last. A call that cannot end in time stops at 20 s (429, \`unfinished\`). If it stops, or dies part-way, repeat it, or wait: the
 service completes it within 15 minutes. ${endedByAdministrators}`,
   path: BatchPath,
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: Batch },
   errors: ['not_the_owner', 'not_found', 'batch_ended', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

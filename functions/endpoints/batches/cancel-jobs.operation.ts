@@ -13,6 +13,6 @@ If a call dies part-way or stops (429, \`unfinished\`), repeat it, or wait: the 
 ${endedByAdministrators}`,
   path: BatchPath,
   query: CancelJobsQuery,
-  success: { status: 200, data: () => CanceledJobs },
+  success: { status: 200, data: CanceledJobs },
   errors: ['not_the_owner', 'not_found', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

@@ -7,6 +7,6 @@ export const operation = {
   summary: 'Close a batch',
   description: `Closes a batch: it takes no further jobs and cannot be reopened. It ends with its last job, or at once if all its jobs have ended. Closing it again changes nothing. ${endedByAdministrators}`,
   path: BatchPath,
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: Batch },
   errors: ['not_the_owner', 'not_found'],
 } satisfies Operation;

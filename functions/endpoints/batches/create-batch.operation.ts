@@ -33,7 +33,7 @@ Unknown members are ignored, and optional members may be null.
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
   bodyMegabytes: 6,
-  success: { status: 200, data: () => CreationAnswer },
+  success: { status: 200, data: CreationAnswer },
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',

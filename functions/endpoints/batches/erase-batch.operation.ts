@@ -12,6 +12,6 @@ links do not work. Erasing a batch again changes nothing. Waiting messages to it
 With thousands of jobs the call may run out of time (429, \`unfinished\`). If it stops, or dies part-way, repeat it, or wait: the
 service completes it within 15 minutes.`,
   path: BatchPath,
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: Batch },
   errors: ['not_the_owner', 'not_found', 'batch_not_ended', 'too_many_changes', 'unfinished'],
 } satisfies Operation;

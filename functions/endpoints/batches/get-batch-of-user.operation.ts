@@ -9,6 +9,6 @@ export const operation = {
 answer, its jobs with their errors; not with results, or links to them. The audit trail gets one row for each answer.`,
   operator: true,
   path: BatchOfUserPath,
-  success: { status: 200, data: () => BatchDetails },
+  success: { status: 200, data: BatchDetails },
   errors: ['not_found'],
 } satisfies Operation;

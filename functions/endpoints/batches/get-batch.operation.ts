@@ -8,6 +8,6 @@ export const operation = {
   description: `A batch with its sequence and the ids of its jobs. It includes the jobs if there are at most 100 and they fit into
 one answer. ${readByRole} Strongly consistent.`,
   path: BatchPath,
-  success: { status: 200, data: () => ReadBatch },
+  success: { status: 200, data: ReadBatch },
   errors: ['not_found'],
 } satisfies Operation;

@@ -8,5 +8,5 @@ export const operation = {
   summary: 'Get all batches',
   description: `The caller’s batches, each with the number of its jobs in each status; with \`scope=project\` the batches of all members of the projects that the caller may read. ${listRules}`,
   query: BatchListQuery,
-  success: { status: 200, list: () => ListedBatch, headers: ['Content-Range'] },
+  success: { status: 200, list: ListedBatch, headers: ['Content-Range'] },
 } satisfies Operation;

@@ -13,7 +13,7 @@ with its jobs if there are at most 100. If no job matches, the call is refused (
   path: BatchPath,
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,
-  success: { status: 200, data: () => BatchWithJobs },
+  success: { status: 200, data: BatchWithJobs },
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',

@@ -15,6 +15,6 @@ call is refused. Setting the present priority again changes nothing. The audit t
   path: BatchOfUserPath,
   query: PreviewQuery,
   body: jsonBody(PriorityRequest),
-  success: { status: 200, data: () => z.union([Batch, Preview]) },
+  success: { status: 200, data: () => z.union([Batch(), Preview]) },
   errors: ['not_found', 'batch_ended', 'batch_not_waiting'],
 } satisfies Operation;

@@ -12,6 +12,6 @@ export const operation = {
   path: BatchPath,
   body: jsonBody(TagsRequest),
   bodySchema: () => TagsRequest.register(z.globalRegistry, { example: ['adiabatic', 'paper-2026'] }),
-  success: { status: 200, data: () => Batch },
+  success: { status: 200, data: Batch },
   errors: ['not_the_owner', 'not_found', 'erased'],
 } satisfies Operation;

@@ -10,6 +10,6 @@ export const operation = {
   path: DevicePath,
   device: deviceOfPath,
   body: jsonBody(AnnounceRequest),
-  success: { status: 200, data: () => Device },
+  success: { status: 200, data: Device },
   errors: ['limit_exceeded'],
 } satisfies Operation;

@@ -6,6 +6,6 @@ export const operation = {
   summary: 'Get the specification of a device',
   description: 'Pulser’s abstract representation of the device: a JSON text.',
   path: DevicePath,
-  success: { status: 200, data: () => DeviceSpecification },
+  success: { status: 200, data: DeviceSpecification },
   errors: ['not_found'],
 } satisfies Operation;

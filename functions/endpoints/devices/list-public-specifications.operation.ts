@@ -7,5 +7,5 @@ export const operation = {
   summary: 'Get the public specifications',
   description:
     'The specifications of all devices that made theirs public, with or without a token. The list may be 10 s old.',
-  success: { status: 200, data: () => z.array(DeviceSpecification) },
+  success: { status: 200, data: () => z.array(DeviceSpecification()) },
 } satisfies Operation;

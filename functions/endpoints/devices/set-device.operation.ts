@@ -16,5 +16,5 @@ workers may still get work. You can set a device before it announces itself; it 
   path: DevicePath,
   query: PreviewQuery,
   body: jsonBody(DeviceSettingsRequest),
-  success: { status: 200, data: () => z.union([OperatedDevice, Preview]) },
+  success: { status: 200, data: () => z.union([OperatedDevice(), Preview]) },
 } satisfies Operation;

@@ -8,6 +8,6 @@ export const operation = {
   description: `Cancels an unfinished job at once. A closed batch ends with its last job. Canceling the job again changes nothing;
 if it ended in another way, the call is refused. ${endedByAdministrators}`,
   path: JobPath,
-  success: { status: 200, data: () => Job },
+  success: { status: 200, data: Job },
   errors: ['not_the_owner', 'not_found', 'job_ended'],
 } satisfies Operation;

@@ -8,6 +8,6 @@ export const operation = {
   summary: 'Get the status of a job',
   description: `What a client asks for while it waits for a job: the status alone. ${readByRole} Shows what has just been written. ${nextLook}`,
   path: JobPath,
-  success: { status: 200, headers: ['Retry-After'], data: () => JobProgress },
+  success: { status: 200, headers: ['Retry-After'], data: JobProgress },
   errors: ['not_found'],
 } satisfies Operation;

@@ -7,6 +7,6 @@ export const operation = {
   summary: 'Get a job',
   description: `A job, with its own sequence if it has one. ${readByRole} Strongly consistent. Get its results with \`results_link\`.`,
   path: JobPath,
-  success: { status: 200, data: () => ReadJob },
+  success: { status: 200, data: ReadJob },
   errors: ['not_found'],
 } satisfies Operation;

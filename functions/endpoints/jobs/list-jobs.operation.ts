@@ -8,5 +8,5 @@ export const operation = {
   summary: 'Get jobs',
   description: `The caller’s jobs, without their results. ${listRules}`,
   query: JobListQuery,
-  success: { status: 200, list: () => ListedJob, headers: ['Content-Range'] },
+  success: { status: 200, list: ListedJob, headers: ['Content-Range'] },
 } satisfies Operation;

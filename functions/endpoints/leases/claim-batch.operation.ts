@@ -19,5 +19,5 @@ export const operation = {
   path: DevicePath,
   device: deviceOfPath,
   body: jsonBody(ClaimRequest),
-  success: { status: 200, headers: ['Retry-After'], data: () => z.nullable(Claim) },
+  success: { status: 200, headers: ['Retry-After'], data: () => z.nullable(Claim()) },
 } satisfies Operation;

@@ -11,6 +11,6 @@ it was canceled, its batch has ended, or it has run for too long. Then ask for t
   path: LeasePath,
   device: deviceOfLease,
   body: jsonBody(HeartbeatRequest),
-  success: { status: 200, data: () => Heartbeat },
+  success: { status: 200, data: Heartbeat },
   errors: ['not_found', 'lease_lost'],
 } satisfies Operation;

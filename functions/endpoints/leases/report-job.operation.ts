@@ -16,6 +16,6 @@ export const operation = {
   path: LeaseJobPath,
   device: deviceOfLease,
   body: jsonBodyWithText(ReportRequest, 'results_document'),
-  success: { status: 200, data: () => NextJob },
+  success: { status: 200, data: NextJob },
   errors: ['not_found', 'lease_lost', 'job_ended', 'job_not_leased'],
 } satisfies Operation;

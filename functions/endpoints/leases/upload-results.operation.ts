@@ -11,6 +11,6 @@ Uploads by other links never change reported results.`,
   path: LeaseJobPath,
   device: deviceOfLease,
   body: jsonBody(ResultsRequest),
-  success: { status: 200, data: () => UploadLink },
+  success: { status: 200, data: UploadLink },
   errors: ['not_found', 'lease_lost', 'job_not_leased'],
 } satisfies Operation;

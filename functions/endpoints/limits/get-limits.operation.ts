@@ -8,6 +8,6 @@ export const operation = {
   operator: true,
   projects: ({ path }: { path: { subject: string } }) => [projectOfSubject(path.subject) ?? []].flat(),
   path: SubjectPath,
-  success: { status: 200, data: () => SubjectLimits },
+  success: { status: 200, data: SubjectLimits },
   errors: ['not_found'],
 } satisfies Operation;

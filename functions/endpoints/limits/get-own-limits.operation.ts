@@ -6,5 +6,5 @@ export const operation = {
   summary: 'Get your limits',
   description:
     'The caller’s limits: what is used and what is left. Operators set limits for single users and for all by default. Limits of a project hold as well; a refusal names them.',
-  success: { status: 200, data: () => OwnLimits },
+  success: { status: 200, data: OwnLimits },
 } satisfies Operation;

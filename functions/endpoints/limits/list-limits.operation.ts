@@ -8,5 +8,5 @@ export const operation = {
   description: 'The limits of all subjects that have any, as set: the default first, then by subject.',
   operator: true,
   query: PageQuery,
-  success: { status: 200, list: () => SubjectLimits, headers: ['Content-Range'] },
+  success: { status: 200, list: SubjectLimits, headers: ['Content-Range'] },
 } satisfies Operation;

@@ -14,6 +14,6 @@ default limit. A project’s limits hold as well.`,
   path: SubjectPath,
   query: PreviewQuery,
   body: jsonBody(Limits),
-  success: { status: 200, data: () => z.union([SubjectLimits, Preview]) },
+  success: { status: 200, data: () => z.union([SubjectLimits(), Preview]) },
   errors: ['limit_exceeded'],
 } satisfies Operation;

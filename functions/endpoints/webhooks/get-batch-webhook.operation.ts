@@ -8,6 +8,6 @@ export const operation = {
   summary: 'Get the webhook of a batch',
   description: `The webhook of a batch and its last ten calls, newest first, with what the receiver answered. ${readByRole}`,
   path: BatchPath,
-  success: { status: 200, data: () => BatchWebhook },
+  success: { status: 200, data: BatchWebhook },
   errors: ['not_found'],
 } satisfies Operation;

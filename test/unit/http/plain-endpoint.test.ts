@@ -198,7 +198,7 @@ describe('plainEndpoint', () => {
   ])('answers %o', async (thrown, status, message, reason, description, headers) => {
     const { statusCode, headers: sent, body } = await throwing(thrown);
     expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...headersOfAll, ...headers } });
-    expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, reason, description));
+    expect(ErrorBody().parse(JSON.parse(body))).toEqual(errorBody(status, message, reason, description));
     expect(lines).toMatchObject([{ status, reason }]);
   });
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { leftToDevice, leftToValues } from '../../../functions/sequences/left-to-device.ts';
-import { readForm } from '../../../functions/sequences/sequence-form.ts';
+import { loadSchemas, readForm } from '../../../functions/sequences/sequence-form.ts';
 import { deviceContent, sequenceText } from '../../support/sequence-text.ts';
 
+await loadSchemas();
 const formOf = (content: object) => readForm(JSON.parse(sequenceText({ pulser_version: '1.9.1', ...content })));
 const left = (content: object) => leftToDevice(formOf(content));
 const nested = (levels: number): object => (levels === 0 ? {} : { expression: 'neg', lhs: nested(levels - 1) });

@@ -1,9 +1,9 @@
-import { Ajv } from 'ajv';
+import { Ajv, type AnySchema } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleSequence } from '../../../functions/schemas/example-sequence.ts';
 import { schemaFaults } from '../../../functions/sequences/schema-faults.ts';
-import { schemas } from '../../../functions/sequences/sequence-form.ts';
+import { loadSchemas } from '../../../functions/sequences/sequence-form.ts';
 import specs from '../../../infra/local/demo/device-specs.json' with { type: 'json' };
 import { cases } from '../../support/depth.ts';
 import { seed } from '../../support/seed.ts';
@@ -39,6 +39,8 @@ function changed(value: unknown, path: readonly (string | number)[], part: unkno
   return copy;
 }
 
+const schemas = await loadSchemas();
+
 describe('the schemas', () => {
   it('use no keyword that the interpreter does not know', () => {
     expect(new Set(keywords(schemas)).difference(new Set(`${known} ${passed}`.split(' ')))).toEqual(
@@ -47,7 +49,7 @@ describe('the schemas', () => {
   });
 
   it('are judged as by Ajv, whatever changes in a sequence', () => {
-    const ajv = new Ajv({ strict: false, schemas: Object.values(schemas) });
+    const ajv = new Ajv({ strict: false, schemas: Object.values(schemas) as AnySchema[] });
     const validate = ajv.getSchema('sequence-schema.json')!;
     const expression = { expression: 'neg', lhs: { expression: 'add', lhs: { variable: 'omega' }, rhs: [1] } };
     const wave = { kind: 'ramp', duration: 100, start: expression, stop: 1 };

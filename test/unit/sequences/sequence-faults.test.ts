@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { exampleSequence } from '../../../functions/schemas/example-sequence.ts';
 import { jobRules, judgeJobs, judgeSequence, rules, runsFaults } from '../../../functions/sequences/sequence-faults.ts';
-import { readSpecification } from '../../../functions/sequences/sequence-form.ts';
+import { loadSchemas, readSpecification } from '../../../functions/sequences/sequence-form.ts';
 import specs from '../../../infra/local/demo/device-specs.json' with { type: 'json' };
+
+await loadSchemas();
 
 type Content = Record<string, unknown>;
 

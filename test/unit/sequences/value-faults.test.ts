@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { SequenceContent } from '../../../functions/pulser/sequence-content.ts';
 import { rules } from '../../../functions/sequences/sequence-faults.ts';
-import { readSpecification } from '../../../functions/sequences/sequence-form.ts';
+import { loadSchemas, readSpecification } from '../../../functions/sequences/sequence-form.ts';
 import { judgeValues } from '../../../functions/sequences/value-faults.ts';
 import specs from '../../../infra/local/demo/device-specs.json' with { type: 'json' };
+
+await loadSchemas();
 
 const fresnel = JSON.parse(specs.FRESNEL);
 const bounds = { max_amp: 10, max_abs_detuning: 20, min_avg_amp: 1, min_duration: 16, max_duration: 1_000 };

@@ -5,14 +5,16 @@ import { sequenceFacts } from '../../../../functions/schemas/sequence.ts';
 import { deviceContent, sequenceText } from '../../../support/sequence-text.ts';
 
 const job: JobRequest = { runs: 1, variables: null, sequence: null };
-const faultsOf = (text: string, jobs: readonly JobRequest[] = [job]) =>
-  checkSequences({
-    sequence: sequenceFacts(text),
-    place: ['body', 'sequence_builder'],
-    jobs,
-    jobsPlace: ['body', 'jobs'],
-    device: { device_type: 'NEW', isAnnounced: false },
-  }).faults;
+const faultsOf = async (text: string, jobs: readonly JobRequest[] = [job]) =>
+  (
+    await checkSequences({
+      sequence: sequenceFacts(text),
+      place: ['body', 'sequence_builder'],
+      jobs,
+      jobsPlace: ['body', 'jobs'],
+      device: { device_type: 'NEW', isAnnounced: false },
+    })
+  ).faults;
 
 const shift = { op: 'phase_shift', basis: 'ground-rydberg', targets: [0], phi: 'DEEP' };
 const pulse = {
@@ -30,20 +32,20 @@ const shapes = [
 ] as const;
 
 describe('a sequence of a hostile form', () => {
-  it.each(shapes)('passes unjudged where it is deeper than a stack: %o', (operation, brackets) => {
-    expect(faultsOf(nested(operation, brackets, 40))).not.toEqual([]);
-    expect(faultsOf(nested(operation, brackets, 50_000))).toEqual([]);
+  it.each(shapes)('passes unjudged where it is deeper than a stack: %o', async (operation, brackets) => {
+    expect(await faultsOf(nested(operation, brackets, 40))).not.toEqual([]);
+    expect(await faultsOf(nested(operation, brackets, 50_000))).toEqual([]);
   });
 
-  it('may have more faults than a call may have arguments', () => {
+  it('may have more faults than a call may have arguments', async () => {
     const many = Object.fromEntries(Array.from({ length: 130_000 }, (_, at) => [at, 0]));
-    expect(faultsOf(sequenceText({ ...many, pulser_version: '1.9.1' }))).toHaveLength(1_000);
+    expect(await faultsOf(sequenceText({ ...many, pulser_version: '1.9.1' }))).toHaveLength(1_000);
     const register = Array.from({ length: 130_000 }, (_, at) => ({ name: `${at}`, x: 9, y: at }));
     const device = deviceContent('A', { max_radial_distance: 1 });
-    expect(faultsOf(sequenceText({ register, device }))).toHaveLength(10_000);
+    expect(await faultsOf(sequenceText({ register, device }))).toHaveLength(10_000);
   });
 
-  it('makes no work after 10,000 faults', () => {
+  it('makes no work after 10,000 faults', async () => {
     const variables = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`v${at}`, { type: 'int', value: [0] }]),
     );
@@ -53,6 +55,8 @@ describe('a sequence of a hostile form', () => {
         throw new Error('This job was looked at.');
       },
     });
-    expect(faultsOf(sequenceText({ variables, operations: [{ ...shift, phi }] }), [job, unread])).toHaveLength(10_000);
+    expect(await faultsOf(sequenceText({ variables, operations: [{ ...shift, phi }] }), [job, unread])).toHaveLength(
+      10_000,
+    );
   });
 });
