@@ -101,7 +101,7 @@ export const creations = {
 
 /** For functions that cancel whole batches: the ids of their jobs are read from the columns. */
 export const cancellations = {
-  Sequences: [],
+  Sequences: ['BatchGetItem'],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
@@ -126,7 +126,7 @@ export const erasures = {
 
 /** For functions that apply lifecycle events. */
 export const lifecycleEvents = {
-  Sequences: [],
+  Sequences: ['PutItem'],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
@@ -148,4 +148,4 @@ export const releases = {
 } as const;
 
 /** For functions that start and end jobs under a lease. */
-export const runs = { ...releases, Sequences: ['GetItem'] } as const;
+export const runs = { ...releases, Sequences: ['GetItem', 'BatchGetItem'] } as const;

@@ -155,8 +155,9 @@ export const tables = {
     },
   },
   /**
-   * The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; written
-   * with its row, never changed.
+   * The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; and beside
+   * it its variables or configurations, where they are long (data/rows/constants.ts). Written with
+   * its row, never changed.
    */
   Sequences: {
     environmentVariable: 'SEQUENCES_TABLE',

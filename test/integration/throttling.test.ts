@@ -128,14 +128,16 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const { through, counts } = await throttled(context, { writeUnits: 1_000 });
     const userId = newUser();
     const { jobs: _, ...create } = newBatch(0);
-    const jobs = Array.from({ length: 20 }, (_, at) => newJob(at, { variables: { text: 'x'.repeat(31_000) } }));
+    const jobs = Array.from({ length: 20 }, (_, at) =>
+      newJob(at, { variables: { text: randomBytes(23_000).toString('base64') } }),
+    );
     const sequences = new Map([create.id, jobs[0]!.id, jobs[1]!.id].map((id) => [id, randomBytes(350 * 1_024)]));
     // As the second of a key takes 100 ms.
     const clock = { ...db.clock, sleep: (milliseconds: number) => delay(milliseconds / 10) };
     await requestCreation({ ...db, client: through, clock }, userId, { batchId: create.id, create, jobs, sequences });
     expect((await sound(userId)).jobs).toHaveLength(20);
     expect((await itemsOfOwner(client, tables.Sequences, userId)).map(({ id }) => id).sort()).toEqual(
-      [...sequences.keys()].sort(),
+      [...sequences.keys(), ...jobs.map(({ id }) => `${id}#constants`)].sort(),
     );
     expect(counts().calls - counts().refused).toBeGreaterThan(3);
   });

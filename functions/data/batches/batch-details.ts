@@ -7,7 +7,7 @@ import { StaleRead } from '../lists/join-blocks.ts';
 import { ownerReads } from '../lists/owner-reads.ts';
 import { rowsWithIds } from '../lists/row-reads.ts';
 import { type BatchOfUser, getBatch } from '../rows/batches.ts';
-import { jobOf, listJobIds, listJobsOfBatch } from '../rows/jobs.ts';
+import { listJobIds, listJobsOfBatch, showJobs } from '../rows/jobs.ts';
 import { getSequence } from '../rows/sequences.ts';
 
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
@@ -27,7 +27,7 @@ type DetailsDb = Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>;
  * times.
  *
  * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs. Beyond 100 jobs,
- * also what listJobIds takes.
+ * also what listJobIds takes; for long constants, what withConstants takes.
  */
 export function getBatchDetails(db: DetailsDb, userId: string, batchId: string): Promise<BatchDetails | undefined> {
   let left = maxAttempts;
@@ -64,11 +64,14 @@ async function readDetails(db: DetailsDb, of: BatchOfUser, attemptsLeft: number)
 async function readAgain(db: DetailsDb, userId: string, jobs: readonly Job[]): Promise<Job[]> {
   const ids = jobs.map(({ id }) => id);
   const rows = await rowsWithIds(ownerReads(db, { list: formatsOf(db).job, userId, consistent: true }), ids);
-  return rows.map(jobOf).sort((a, b) => a.creation_order - b.creation_order);
+  return (await showJobs(db, rows)).sort((a, b) => a.creation_order - b.creation_order);
 }
 
 /** Whether the number of jobs in each status is what their batch counts. */
-export function countsAgree({ jobs_count_per_status }: Batch, jobs: readonly Pick<Job, 'status'>[]): boolean {
+export function countsAgree(
+  { jobs_count_per_status }: Pick<Batch, 'jobs_count_per_status'>,
+  jobs: readonly Pick<Job, 'status'>[],
+): boolean {
   const counts = Map.groupBy(jobs, ({ status }) => status);
   return Object.entries(jobs_count_per_status).every(
     ([status, count]) => (counts.get(status as Job['status'])?.length ?? 0) === count,

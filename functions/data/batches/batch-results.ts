@@ -10,7 +10,7 @@ import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryAll } from '../dynamodb/reads.ts';
-import { type BatchOfUser, getBatch } from '../rows/batches.ts';
+import { type BatchOfUser, getBatchRow } from '../rows/batches.ts';
 import { countsAgree } from './batch-details.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -35,7 +35,7 @@ export async function listResultsKeys(
   jobIds?: string[],
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const [batch, found] = await Promise.all([
-    getBatch(db, of.userId, of.batchId),
+    getBatchRow(db, of.userId, of.batchId),
     jobIds === undefined ? indexedJobs(db, of) : selectJobs(db, of, { id: jobIds }).then(({ jobs }) => jobs),
   ]);
   if (batch === undefined) return undefined;

@@ -10,7 +10,7 @@ import { commitTask } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
 import { updateBatch } from '../lifecycle/update.ts';
 import type { BatchUpdate } from '../lifecycle/update-row.ts';
-import { type BatchOfUser, batchOf } from '../rows/batches.ts';
+import { type BatchOfUser, showBatch } from '../rows/batches.ts';
 
 /**
  * Closes a batch for good, so that it takes no more jobs, and returns it. If none of its jobs is
@@ -37,5 +37,5 @@ async function update(
 ): Promise<Batch> {
   const change = updateBatch({ id: batchId, update: changed, now: fromMilliseconds(db.clock.now()), act });
   const { batches } = await commitTask(db, { userId }, { changes: [change] });
-  return batchOf(batches.get(batchId) as BatchRow);
+  return showBatch(db, batches.get(batchId) as BatchRow);
 }

@@ -23,8 +23,9 @@ import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
 import { changesOfCall } from '../lifecycle/pending-calls.ts';
 import { recoveryDelaySeconds, type ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { findFellowsRows, type Member, may, notTheOwner, readableProjects } from '../projects/access.ts';
-import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
-import { jobOf, listJobIds } from '../rows/jobs.ts';
+import { type BatchOfUser, getBatchRow, showBatch } from '../rows/batches.ts';
+import { withConstants, withTexts } from '../rows/constants.ts';
+import { jobOf, listJobIds, showJobs } from '../rows/jobs.ts';
 import { administratorsAct } from './administrators-act.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -70,7 +71,7 @@ export async function cancelBatch(
 export async function cancelJob(db: LifecycleDb, userId: string, jobId: string, act?: AuditedAct): Promise<Job> {
   const change = cancelJobChange({ jobId, now: fromMilliseconds(db.clock.now()), act });
   const { jobs } = await commitTask(db, { userId }, { changes: [change] });
-  return jobOf(jobs.get(jobId) as JobRow);
+  return (await showJobs(db, [jobs.get(jobId) as JobRow]))[0]!;
 }
 
 /** Why batches or jobs were not canceled, by their ids. */
@@ -156,7 +157,7 @@ async function finish(db: LifecycleDb, target: Target, how: HowToCancel): Promis
 
 async function tryToCancel(db: LifecycleDb, { act, ...of }: Target, how: HowToCancel): Promise<Outcome> {
   try {
-    return batchOf(await cancelBatch(db, of, { ...how, act }));
+    return await showBatch(db, await cancelBatch(db, of, { ...how, act }));
   } catch (error) {
     if (error instanceof Unfinished) return undefined;
     if (error instanceof NotFound || error instanceof IllegalTransition) return error;
@@ -174,7 +175,7 @@ interface HowToCancelJobs extends Pick<HowToCancel, 'scheduleRecovery' | 'act'> 
  * ids of jobs that the batch does not have, and jobs that have ended in another way. Throws
  * NotFound when the user has no such batch. Many jobs take several transactions: if the call dies
  * between two, the same call again completes it. An act is audited with the first job that is
- * canceled. Costs: selectJobs' reads, and cancelBatch's writes.
+ * canceled. Costs: what selectJobs and withConstants read, and cancelBatch's writes.
  */
 export async function cancelJobs(
   db: LifecycleDb,
@@ -183,8 +184,12 @@ export async function cancelJobs(
   { requireRoom, scheduleRecovery, act }: HowToCancelJobs = {},
 ): Promise<{ jobs: Job[]; errors: Reasons }> {
   const { userId, batchId } = of;
-  const [batch, { jobs, unknown }] = await Promise.all([getBatch(db, userId, batchId), selectJobs(db, of, query)]);
+  const [batch, { jobs: selected, unknown }] = await Promise.all([
+    getBatchRow(db, userId, batchId),
+    selectJobs(db, of, query),
+  ]);
   requireFound(batch, 'batch');
+  const jobs = await withConstants(db, selected);
   requireRoom?.(jobs.map(jobOf));
   const rows = new Map(jobs.map((job) => [job.id, job]));
   const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);
@@ -196,7 +201,10 @@ export async function cancelJobs(
   const changes = changesOfCall({ batchId, callId }, cancel, act);
   const announce = () => scheduleRecovery?.({ userId, batchId, call }, recoveryDelaySeconds);
   const committed = await commitTask(db, { userId }, { changes, announce });
-  for (const id of jobIds) rows.set(id, committed.jobs.get(id) ?? (rows.get(id) as JobRow));
+  for (const id of jobIds) {
+    const before = rows.get(id) as JobRow;
+    rows.set(id, withTexts(committed.jobs.get(id) ?? before, before));
+  }
   const ended = [...rows.values()].filter(({ status }) => status !== 'CANCELED');
   return {
     jobs: [...rows.values()].filter(({ status }) => status === 'CANCELED').map(jobOf),

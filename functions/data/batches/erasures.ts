@@ -1,20 +1,21 @@
 /** Erases what users put into a batch, and what came of it; its numbered rows stay. */
 
 import { requireFound, Unfinished } from '../../errors.ts';
-import { BatchRow } from '../../schemas/batch.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
 import { timeLimits } from '../../time-limits.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { batchDelete } from '../dynamodb/batch-delete.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { batchGet, getRow, queryAll } from '../dynamodb/reads.ts';
+import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { WritePace } from '../dynamodb/write-pace.ts';
 import { commitTask } from '../lifecycle/commit-tasks.ts';
 import { beginErasing, endErasing, eraseJobs, hasComeToRest, notEnded } from '../lifecycle/erase.ts';
 import type { LifecycleDb, LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import { recoveryDelaySeconds, type ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { processedEventKey } from '../lifecycle/transaction.ts';
-import type { BatchOfUser } from '../rows/batches.ts';
+import { type BatchOfUser, getBatchRow } from '../rows/batches.ts';
+import { constantsId, hasMarker } from '../rows/constants.ts';
 import { listJobIds } from '../rows/jobs.ts';
 import { stopAttempts } from '../webhooks/webhook-attempts.ts';
 import { eraseResults } from './erase-results.ts';
@@ -30,8 +31,9 @@ const reservedMilliseconds = 1_000 * timeLimits.erasurePart;
  *
  * 1. Messages to its webhook that are under way are stopped: their attempts are what is left.
  * 2. Its row loses its content and says `erasing`. From then on events change nothing of it.
- * 3. Its sequence and the memory of the calls that made it are deleted; then, 100 jobs at a time,
- *    their sequences and results, and the content of their rows. Results go before their keys.
+ * 3. Its sequence, its constants and the memory of the calls that made it are deleted; then, 100
+ *    jobs at a time, their sequences, constants and results, and the content of their rows. Results
+ *    and constants go before what names them.
  * 4. Once no job has content, `erasing` goes.
  *
  * An erased batch stays as it is. The recovery is scheduled before all that, whatever it takes:
@@ -40,7 +42,7 @@ const reservedMilliseconds = 1_000 * timeLimits.erasurePart;
  *
  * Throws NotFound; IllegalTransition while the batch or a job of it has not ended; Unfinished.
  *
- * Costs for each job: 4 to 10 write units; 2 read units for each 4 KB of its row; one listing of
+ * Costs for each job: 4 to 11 write units; 2 read units for each 4 KB of its row; one listing of
  * the bucket, or less beyond 500 jobs. Half a read unit for each 4 KB of remembered calls.
  */
 export async function eraseBatch(
@@ -50,18 +52,13 @@ export async function eraseBatch(
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<BatchRow> {
   const { userId, batchId } = of;
-  const before = await getBatchRow(db, of);
+  const before = requireFound(await getBatchRow(db, userId, batchId), 'batch');
   if (before.erased_at === null && !hasComeToRest(before)) throw notEnded();
   if (before.erased_at === null || before.erasing === true) {
     await scheduleRecovery?.(of, recoveryDelaySeconds);
     if (before.webhook !== null) await stopAttempts(db, { user_id: userId, batch_id: batchId });
   }
   return eraseRest(db, bucket, { ...of, before });
-}
-
-async function getBatchRow(db: Db<'Batches'>, { userId, batchId }: BatchOfUser): Promise<BatchRow> {
-  const key = { user_id: userId, id: batchId };
-  return requireFound(await getRow(db, { table: 'Batches', key, schema: BatchRow }), 'batch');
 }
 
 interface BegunErasure extends BatchOfUser {
@@ -81,7 +78,8 @@ async function eraseRest(
   const begin = beginErasing({ batchId, now: fromMilliseconds(db.clock.now()) });
   await commitTask(db, context, { changes: [begin] });
   await forgetCalls(db, { userId, batchId });
-  await batchDelete(db, 'Sequences', [{ user_id: userId, id: batchId }]);
+  const ofBatch = [batchId, constantsId(batchId)].map((id) => ({ user_id: userId, id }));
+  await batchDelete(db, 'Sequences', ofBatch);
   const jobIds = await listJobIds(db, { userId, batchId });
   for (let at = 0; at < jobIds.length; at += jobsInPart) {
     if (pace.isOver(reservedMilliseconds)) throw new Unfinished();
@@ -99,12 +97,16 @@ async function erasePart(
   { userId, jobIds }: { readonly userId: string; readonly jobIds: readonly string[] },
 ): Promise<string[]> {
   const keys = jobIds.map((id) => ({ user_id: userId, id }));
-  const attributes = ['id', 'results_key', 'erased_at'];
+  const attributes = ['id', 'results_key', 'erased_at', 'variables'];
   const rows = await batchGet(db, { table: 'Jobs', keys, consistent: true, attributes });
   const left = rows.filter(({ erased_at }) => erased_at === undefined);
   const ids = left.map(({ id }) => String(id));
-  const ofLeft = keys.filter(({ id }) => ids.includes(id));
-  await batchDelete(db, 'Sequences', ofLeft);
+  const beside = left.flatMap((row) => [row.id, ...(hasMarker(row) ? [constantsId(row.id)] : [])]);
+  await batchDelete(
+    db,
+    'Sequences',
+    beside.map((id) => ({ user_id: userId, id })),
+  );
   await eraseResults(bucket, userId, { jobIds: ids, keys: left.flatMap(({ results_key }) => results_key ?? []) });
   return ids;
 }
@@ -134,6 +136,7 @@ export async function finishErasure(
   of: BatchOfUser,
   pace?: WritePace,
 ): Promise<void> {
-  await eraseRest(db, bucket, { ...of, pace, before: await getBatchRow(db, of) });
+  const before = requireFound(await getBatchRow(db, of.userId, of.batchId), 'batch');
+  await eraseRest(db, bucket, { ...of, pace, before });
   await eraseResults(bucket, of.userId, { jobIds: await listJobIds(db, of), keys: [] });
 }

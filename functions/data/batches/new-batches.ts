@@ -24,7 +24,7 @@ import {
 } from '../lifecycle/request-creation.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { openRules } from '../queue/device-rules.ts';
-import { batchOf } from '../rows/batches.ts';
+import { batchOf, showBatch } from '../rows/batches.ts';
 import { getDevice, listDevices } from '../rows/devices.ts';
 import { jobOf } from '../rows/jobs.ts';
 import { getBatchDetails, maxJobsShown } from './batch-details.ts';
@@ -169,7 +169,7 @@ export async function addJobs(
 ): Promise<BatchWithJobs> {
   const { before, ...planned } = await planJobs(db, call, further);
   const rows = await requestPlanned(db, call, planned, scheduleRecovery);
-  const batch = batchOf(rows.batch);
+  const batch = await showBatch(db, rows.batch);
   if (before.jobs === undefined || batch.jobs_count > maxJobsShown) return batch;
   const added = rows.jobs.map(jobOf);
   const others = before.jobs.filter(({ id }) => !added.some((job) => job.id === id));

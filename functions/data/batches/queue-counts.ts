@@ -1,7 +1,7 @@
 /** What users learn of devices and their queues: numbers, but not whose batches are counted. */
 
 import * as z from 'zod/mini';
-import { type Batch, type BatchProgress, BatchProjection, BatchRow } from '../../schemas/batch.ts';
+import { type BatchProgress, BatchRow } from '../../schemas/batch.ts';
 import type { AnnounceRequest } from '../../schemas/device.ts';
 import { type NoEstimateReason, noEstimate, type StartEstimate } from '../../schemas/estimate.ts';
 import { batchStatuses, isFinalBatchStatus } from '../../statuses.ts';
@@ -12,12 +12,14 @@ import { estimateStart } from '../queue/estimate.ts';
 import { keptFront, upToMax } from '../queue/kept-fronts.ts';
 import { announceQueue, type QueueFront } from '../queue/queue.ts';
 import { deviceSettings } from '../queue/queue-item.ts';
-import { showRow } from '../rows/batches.ts';
 
 /** Where a batch waits. */
 type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'> & StartEstimate;
 
-const QueuedBatchOfRow = z.extend(BatchProjection, { queue_key: BatchRow.shape.queue_key });
+const QueuedBatch = z.pick(BatchRow, {
+  ...{ id: true, user_id: true, project_id: true, device_type: true, status: true },
+  ...{ jobs_count: true, jobs_count_per_status: true, webhook: true, queue_key: true },
+});
 
 /**
  * A batch and, while it is PENDING in a queue, the number of batches before it and when it is
@@ -32,13 +34,11 @@ export async function getQueuedBatch(
   db: Db<'Batches' | 'DeviceQueue'>,
   userId: string,
   batchId: string,
-): Promise<(Batch & QueueState) | undefined> {
+): Promise<(z.infer<typeof QueuedBatch> & QueueState) | undefined> {
   const key = { user_id: userId, id: batchId };
-  const row = await getRow(db, { table: 'Batches', key, schema: QueuedBatchOfRow });
-  if (row === undefined) return undefined;
-  const { queue_key, ...shown } = row;
-  const batch = showRow(shown);
-  const { device_type, status } = batch;
+  const batch = await getRow(db, { table: 'Batches', key, schema: QueuedBatch });
+  if (batch === undefined) return undefined;
+  const { device_type, status, queue_key } = batch;
   const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
   if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null, ...noEstimate(whyNotWaiting(status)) };
   const front = await keptFront(db, device_type);
@@ -55,7 +55,7 @@ export async function getQueuedBatch(
 }
 
 /** Why a batch of this status, outside a queue or at a device, has no start to wait for. */
-function whyNotWaiting(status: Batch['status']): NoEstimateReason {
+function whyNotWaiting(status: BatchProgress['status']): NoEstimateReason {
   return (['unknown', 'running', 'ended', 'ended'] as const)[batchStatuses[status].stage];
 }
 

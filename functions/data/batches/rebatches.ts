@@ -22,6 +22,7 @@ import {
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { asOwner } from '../projects/access.ts';
 import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
+import { withConstants } from '../rows/constants.ts';
 import { getGzippedSequences } from '../rows/sequences.ts';
 import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -49,7 +50,8 @@ interface RebatchSource {
  * does not let the user submit to its project; AlreadyExists when the key was used for another
  * batch or query.
  *
- * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
+ * Costs: what selectJobs and withConstants read, one read unit for each 4 KB of sequence, and
+ * requestCreation's writes.
  */
 export async function rebatch(
   db: CreationDb,
@@ -96,10 +98,15 @@ async function createRepetition(
   repetition: Repetition,
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<BatchWithJobs> {
-  const { source, jobs } = repetition;
-  requireSome(jobs);
-  const stored = await getGzippedSequences(db, source.user_id, [source.id, ...jobs.map(({ id }) => id)]);
-  const rows = await requestCreation(db, userId, creationOf(userId, repetition, stored), scheduleRecovery);
+  const { source } = repetition;
+  requireSome(repetition.jobs);
+  const ids = [source.id, ...repetition.jobs.map(({ id }) => id)];
+  const [stored, jobs] = await Promise.all([
+    getGzippedSequences(db, source.user_id, ids),
+    withConstants(db, repetition.jobs),
+  ]);
+  const creation = creationOf(userId, { ...repetition, jobs }, stored);
+  const rows = await requestCreation(db, userId, creation, scheduleRecovery);
   const sequence = stored.get(source.id);
   const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
   return withJobs(batch, rows.jobs);

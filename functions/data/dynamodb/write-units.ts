@@ -26,7 +26,7 @@ export function unitsOnHottestKey(writes: readonly Write[]): number {
 }
 
 /** As DynamoDB counts them: names and values, in UTF-8. */
-function attributeBytes(attributes: Readonly<Record<string, unknown>>): number {
+export function attributeBytes(attributes: Readonly<Record<string, unknown>>): number {
   return Object.entries(attributes).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + (value === undefined ? 0 : valueBytes(value)),
     0,

@@ -16,6 +16,7 @@ import { noteIdleWorker } from '../queue/idle-workers.ts';
 import { freeLease, takeLease } from '../queue/lease-items.ts';
 import { moveClock, noteWorker, type QueuePage, queuePages } from '../queue/queue.ts';
 import { type DeviceSettings, leaseOf, type QueueItem } from '../queue/queue-item.ts';
+import { withConstants } from '../rows/constants.ts';
 import { announceByClaim } from '../rows/devices.ts';
 import { getSequence } from '../rows/sequences.ts';
 import { advance, giveUpLease, idleAgainMilliseconds, leasedJob } from './leased-jobs.ts';
@@ -208,15 +209,20 @@ async function begin(db: LifecycleDb, item: QueueItem): Promise<Claim | NoBatch 
     getSequence(db, item.user_id, batchId),
   ]);
   switch (progress.kind) {
-    case 'runs':
+    case 'runs': {
       countInRequestLog({ Claims: 1 });
+      const [job, [batch]] = await Promise.all([
+        leasedJob(db, lease, progress.job),
+        withConstants(db, [progress.batch]),
+      ]);
       return {
         lease: leaseText(lease),
         expires_at: fromMilliseconds(item.lease_until),
         heartbeat_seconds: heartbeatSeconds,
-        batch: { ...batchForDevice(progress.batch), sequence_builder },
-        job: await leasedJob(db, lease, progress.job),
+        batch: { ...batchForDevice(batch!), sequence_builder },
+        job,
       };
+    }
     case 'waits': {
       // It has lost its device. Jobs that a call adds are found soon.
       const until = db.clock.now() + idleAgainMilliseconds;

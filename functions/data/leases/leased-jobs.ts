@@ -19,6 +19,7 @@ import {
   startJob,
 } from '../lifecycle/run-jobs.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
+import { withConstants } from '../rows/constants.ts';
 import { listJobIds } from '../rows/jobs.ts';
 import { getSequence } from '../rows/sequences.ts';
 
@@ -148,13 +149,14 @@ export async function nextJobOf(db: Db<'Sequences'>, lease: LeaseReference, prog
   return { job: await leasedJob(db, lease, progress.job), done: false, retry_after: null };
 }
 
-/** The job as its worker gets it. */
+/** The job as its worker gets it. Costs: see getSequence and withConstants, side by side. */
 export async function leasedJob(
   db: Db<'Sequences'>,
   { lacksSequence }: LeaseReference,
-  { id, batch_id, user_id, runs, variables }: JobRow,
+  row: JobRow,
 ): Promise<LeasedJob> {
-  const own = await getSequence(db, user_id, id);
+  const { id, batch_id, user_id, runs } = row;
+  const [own, [job]] = await Promise.all([getSequence(db, user_id, id), withConstants(db, [row])]);
   const sequence = own === null && lacksSequence ? await getSequence(db, user_id, batch_id) : own;
-  return { id, runs, variables: parseStoredObject(variables), sequence };
+  return { id, runs, variables: parseStoredObject(job!.variables), sequence };
 }

@@ -12,8 +12,9 @@ import type { Db } from '../dynamodb/db.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 import { WritePace } from '../dynamodb/write-pace.ts';
 import { effectiveLimits } from '../limits/limits-of-subjects.ts';
+import { withTexts } from '../rows/constants.ts';
 import { commitTasks } from './commit-tasks.ts';
-import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
+import { batchContent, type Creation, creationChanges, jobContent, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';
 import { lazyValue } from './lazy-value.ts';
 import type { LifecycleTable } from './lifecycle-db.ts';
@@ -38,7 +39,7 @@ export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
   readonly projectId?: string;
 }
 
-/** The batch, and the jobs that were asked for, in this order. */
+/** The batch, and the jobs that were asked for, in this order; with their constants. */
 export interface CreatedRows {
   readonly batch: BatchRow;
   readonly jobs: readonly JobRow[];
@@ -73,9 +74,10 @@ export async function callsBefore(db: Db<'Columns'>, userId: string, request: Pr
  * PayloadTooLarge is thrown instead, and the recovery cancels what was begun.
  *
  * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
- * KB of a sequence; 2 for the memory of a request, 4 if it takes several transactions; under
- * another name than before, 2 for each of the user's projects, up to 21. If one transaction does
- * not hold it all, the batch says so (`creating`, `pending_calls`) until the last one.
+ * KB of a sequence, and of gzipped constants that lie apart; 2 for the memory of a request, 4 if it
+ * takes several transactions; under another name than before, 2 for each of the user's projects, up
+ * to 21. If one transaction does not hold it all, the batch says so (`creating`, `pending_calls`)
+ * until the last one.
  */
 export async function requestCreation(
   db: CreationDb,
@@ -109,11 +111,14 @@ export async function requestCreation(
   }
   if (error !== undefined) throw error;
   const batch = committed.batches.get(batchId);
-  const rows = job_ids.flatMap((id) => committed.jobs.get(id) ?? []);
+  const rows = jobs.flatMap((job) => {
+    const row = committed.jobs.get(job.id);
+    return row === undefined ? [] : [withTexts(row, jobContent(job))];
+  });
   if (batch === undefined || rows.length !== job_ids.length) {
     throw new CorruptData(`Rows of the batch ${batchId} are missing after their creation.`);
   }
-  return { batch, jobs: rows };
+  return { batch: create === undefined ? batch : withTexts(batch, batchContent(create)), jobs: rows };
 }
 
 /** Read where the creation begins, if it begins. */

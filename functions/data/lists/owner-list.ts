@@ -45,7 +45,7 @@ export type Listed<Shown> = Shown & { readonly user_name: string | null };
  */
 export async function listVisible<List extends ListDescription, Query extends OrderAndPage, Shown extends object>(
   db: Db<TablesOfList<List> | 'Contributors'>,
-  { list, parameters, show }: OwnerList<List, Query> & { readonly show: (row: Row) => Shown },
+  { list, parameters, show }: OwnerList<List, Query> & { readonly show: (rows: readonly Row[]) => Promise<Shown[]> },
   caller: Member,
   query: Query,
 ): Promise<Page<Listed<Shown>>> {
@@ -53,7 +53,9 @@ export async function listVisible<List extends ListDescription, Query extends Or
   const listQuery = makeListQuery(list, parameters, query);
   const { items, total } = await readOwners(db, list, owners, listQuery);
   const names = new Map(owners.map(({ userId, userName }) => [userId, userName]));
-  return { items: items.map((row) => ({ ...show(row), user_name: names.get(String(row.user_id)) ?? null })), total };
+  const shown = await show(items);
+  const nameOf = (at: number) => names.get(String(items[at]!.user_id)) ?? null;
+  return { items: shown.map((row, at) => ({ ...row, user_name: nameOf(at) })), total };
 }
 
 function readOwners<List extends ListDescription>(

@@ -9,17 +9,18 @@ import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { namesOf } from '../projects/names.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { isBatch, QueueItem } from '../queue/queue-item.ts';
-import { batchOf } from '../rows/batches.ts';
+import { showBatches } from '../rows/batches.ts';
 
 /**
  * Lists the batches of a device's queue, in the order in which claims take them; batches that
  * workers have are included. For operators: it shows the batches of all users. Throws NotFound for
  * a type that was never announced, set or queued for. Strongly consistent: 1 read unit for 16
  * batches of the queue, whose number is exact, and 1 for each 4 KB of a batch's row on the page.
- * What the users of the page are called costs what namesOf takes.
+ * What the users of the page are called costs what namesOf takes, long configurations what
+ * withConstants takes.
  */
 export async function listQueue(
-  db: Db<'Batches' | 'DeviceQueue' | 'Columns' | 'Contributors'>,
+  db: Db<'Batches' | 'DeviceQueue' | 'Columns' | 'Sequences' | 'Contributors'>,
   deviceType: string,
   { limit, offset }: PageQuery,
 ): Promise<Page<QueuedBatch>> {
@@ -35,20 +36,20 @@ export async function listQueue(
   if (!isKnown) throw new NotFound('There is no such device.');
   const queued = batches.slice(offset, offset + limit).map((item) => storedRow(QueueItem, item));
   const keys = queued.map(({ user_id, key }) => ({ user_id, id: batchIdOfKey(key) }));
-  const [rows, names] = await Promise.all([
-    batchGet(db, { table: 'Batches', keys, consistent: true }),
+  const [batchesShown, names] = await Promise.all([
+    batchGet(db, { table: 'Batches', keys, consistent: true }).then((rows) => showBatches(db, rows)),
     namesOf(
       db,
       queued.map(({ user_id }) => user_id),
     ),
   ]);
   const shown = queued.flatMap((item, place): QueuedBatch[] => {
-    const row = rows.find(({ user_id, id }) => user_id === item.user_id && id === batchIdOfKey(item.key));
+    const row = batchesShown.find(({ user_id, id }) => user_id === item.user_id && id === batchIdOfKey(item.key));
     // The row is missing. It is left out until a repair takes the batch out of the queue.
     if (row === undefined) return [];
     const lease = leaseShown(item, db.clock.now());
     const user_name = names.get(item.user_id) ?? null;
-    return [{ ...batchOf(row), user_name, position: lease === null ? offset + place : null, lease }];
+    return [{ ...row, user_name, position: lease === null ? offset + place : null, lease }];
   });
   return { items: shown, total: batches.length };
 }

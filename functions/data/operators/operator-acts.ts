@@ -5,21 +5,20 @@
  */
 
 import { requireFound } from '../../errors.ts';
-import { type Batch, type BatchDetails, BatchRow } from '../../schemas/batch.ts';
+import type { Batch, BatchDetails, BatchRow } from '../../schemas/batch.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { getBatchDetails } from '../batches/batch-details.ts';
 import { cancelBatch } from '../batches/cancellations.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { sendTransaction } from '../dynamodb/optimistic-transaction.ts';
-import { getRow } from '../dynamodb/reads.ts';
 import { auditedAct, targetOf } from '../lifecycle/audited-act.ts';
 import { commitTask, type Task } from '../lifecycle/commit-tasks.ts';
 import type { LifecycleTable } from '../lifecycle/lifecycle-db.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { setPriorityChange } from '../lifecycle/set-priority.ts';
 import { auditWrite } from '../rows/acts.ts';
-import { type BatchOfUser, batchOf } from '../rows/batches.ts';
+import { type BatchOfUser, getBatchRow, showBatch } from '../rows/batches.ts';
 
 export type ActDb = Db<LifecycleTable | 'Audit'>;
 
@@ -50,7 +49,7 @@ export async function cancelBatchOfUser(
       after: { status: 'CANCELED', open: false, device_status: text },
     }),
   });
-  return batchOf(await cancelBatch(db, request, { act, scheduleRecovery }));
+  return showBatch(db, await cancelBatch(db, request, { act, scheduleRecovery }));
 }
 
 /**
@@ -60,7 +59,7 @@ export async function cancelBatchOfUser(
 export async function setBatchPriority(db: ActDb, act: NewPriority): Promise<Batch> {
   const { userId, batchId } = act;
   const { batches } = await commitTask(db, { userId }, priorityTask(db, act));
-  return batchOf(batches.get(batchId) as BatchRow);
+  return showBatch(db, batches.get(batchId) as BatchRow);
 }
 
 export interface NewPriority extends ActOnBatch {
@@ -82,8 +81,7 @@ export function priorityTask(
     }),
   });
   const changes = async () => {
-    const key = { user_id: userId, id: batchId };
-    const batch = requireFound(await getRow(db, { table: 'Batches', key, schema: BatchRow }), 'batch');
+    const batch = requireFound(await getBatchRow(db, userId, batchId), 'batch');
     return [setPriorityChange({ batch, priority, now, act })];
   };
   return { changes };

@@ -1,11 +1,10 @@
-import type * as z from 'zod/mini';
-import { type Batch, BatchProjection } from '../../schemas/batch.ts';
+import { type Batch, BatchProjection, BatchRow } from '../../schemas/batch.ts';
 import type { BatchListQuery } from '../../schemas/batch-list-query.ts';
-import { storedRow } from '../../schemas/stored-row.ts';
+import { attributesOf, storedRow } from '../../schemas/stored-row.ts';
 import type { Page } from '../../values/page.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { getRow } from '../dynamodb/reads.ts';
+import { getItem, getRow } from '../dynamodb/reads.ts';
 import {
   atLeast,
   atMost,
@@ -20,6 +19,7 @@ import {
 import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
 import type { Member } from '../projects/access.ts';
+import { type Content, withConstants } from './constants.ts';
 
 export interface BatchOfUser {
   readonly userId: string;
@@ -47,13 +47,17 @@ const parameters: ListParameters<BatchListQuery> = {
   },
 };
 
-/** Lists the batches that the caller may see, as listVisible does. */
+/**
+ * Lists the batches that the caller may see, as listVisible does. Batches with long configurations
+ * cost what withConstants takes besides, one step deeper.
+ */
 export function listBatches(
-  db: Db<'Batches' | 'Columns' | 'Contributors'>,
+  db: Db<'Batches' | 'Columns' | 'Sequences' | 'Contributors'>,
   caller: Member,
   query: BatchListQuery,
 ): Promise<Page<Listed<Batch>>> {
-  return listVisible(db, { list: formatsOf(db).batch, parameters, show: batchOf }, caller, query);
+  const show = (rows: readonly Content[]) => showBatches(db, rows);
+  return listVisible(db, { list: formatsOf(db).batch, parameters, show }, caller, query);
 }
 
 /** Counts the batches that the caller may see, as countVisible does. */
@@ -67,23 +71,38 @@ export function countBatches(
 
 /**
  * One batch; undefined when the user has none of this id. Strongly consistent: 1 read unit for each
- * 4 KB of the batch's row.
+ * 4 KB of the batch's row. With a long configuration, what withConstants takes besides.
  */
-export async function getBatch(db: Db<'Batches'>, userId: string, batchId: string): Promise<Batch | undefined> {
-  const row = await getRow(db, {
-    table: 'Batches',
-    key: { user_id: userId, id: batchId },
-    schema: BatchProjection,
-  });
-  return row && showRow(row);
+export async function getBatch(
+  db: Db<'Batches' | 'Sequences'>,
+  userId: string,
+  batchId: string,
+): Promise<Batch | undefined> {
+  const key = { user_id: userId, id: batchId };
+  const row = await getItem(db, { table: 'Batches', key, consistent: true, attributes: attributesOf(BatchProjection) });
+  return row && showBatch(db, row);
 }
 
-/** What a row shows of its batch. */
-export function batchOf(row: Readonly<Record<string, unknown>>): Batch {
-  return showRow(storedRow(BatchProjection, row));
+/**
+ * The row of one batch, in which markers may be in the place of constants; undefined when the user
+ * has none of this id. Strongly consistent: 1 read unit for each 4 KB of it.
+ */
+export function getBatchRow(db: Db<'Batches'>, userId: string, batchId: string): Promise<BatchRow | undefined> {
+  return getRow(db, { table: 'Batches', key: { user_id: userId, id: batchId }, schema: BatchRow });
 }
 
-/** A batch as lists show it. */
-export function showRow(row: z.infer<typeof BatchProjection>): Batch {
-  return { ...row, complete: !row.open };
+/** The batches of these rows as lists show them, in their order. Costs: see withConstants. */
+export async function showBatches(db: Db<'Sequences'>, rows: readonly Content[]): Promise<Batch[]> {
+  return (await withConstants(db, rows)).map(batchOf);
+}
+
+/** The batch of a row as lists show it. Costs: see withConstants. */
+export async function showBatch(db: Db<'Sequences'>, row: Content): Promise<Batch> {
+  return (await showBatches(db, [row]))[0]!;
+}
+
+/** What a row with its constants shows of its batch. */
+export function batchOf(row: Content): Batch {
+  const shown = storedRow(BatchProjection, row);
+  return { ...shown, complete: !shown.open };
 }

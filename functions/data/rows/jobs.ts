@@ -1,11 +1,11 @@
 import { type Job, JobProjection } from '../../schemas/job.ts';
 import type { JobListQuery } from '../../schemas/job-list-query.ts';
-import { storedRow } from '../../schemas/stored-row.ts';
+import { attributesOf, storedRow } from '../../schemas/stored-row.ts';
 import type { JobStatus } from '../../schemas/values.ts';
 import type { Page } from '../../values/page.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { getRow } from '../dynamodb/reads.ts';
+import { getItem } from '../dynamodb/reads.ts';
 import {
   atLeast,
   atMost,
@@ -23,6 +23,7 @@ import type { ListQuery } from '../lists/query.ts';
 import { type Counts, readList } from '../lists/reader.ts';
 import { findFellowsRows, type Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
+import { type Content, withConstants } from './constants.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
@@ -46,13 +47,15 @@ const parameters: ListParameters<JobListQuery> = {
 /**
  * Lists the jobs that the caller may see, as listVisible does. Where the query names one batch and
  * no users, and the caller has no such jobs, the batch may be a fellow's: findFellowsRows' costs.
+ * Jobs with long variables cost what withConstants takes besides, one step deeper.
  */
 export async function listJobs(
-  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Contributors'>,
+  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Contributors'>,
   caller: Member,
   query: JobListQuery,
 ): Promise<Page<Listed<Job>>> {
-  const list = { list: formatsOf(db).job, parameters, show: jobOf };
+  const show = (rows: readonly Content[]) => showJobs(db, rows);
+  const list = { list: formatsOf(db).job, parameters, show };
   const own = await listVisible(db, list, caller, query);
   const fellows = own.total > 0 ? [] : await fellowsWithBatch(db, caller, query);
   return fellows.length === 0 ? own : listVisible(db, list, caller, { ...query, user_id: fellows });
@@ -83,34 +86,40 @@ async function fellowsWithBatch(
 
 /**
  * The first jobs of a batch in their order, `limit` of them, and how many it has. Costs and
- * guarantees: see readList.
+ * guarantees: see readList and withConstants.
  */
 export async function listJobsOfBatch(
-  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
   { userId, batchId }: BatchOfUser,
   limit: number,
 ): Promise<Page<Job>> {
   const order = { kind: 'column', column: 'creation_order' } as const;
   const query: ListQuery = { conditions: [inSets('batch')([batchId])], order, direction: 'ASC', offset: 0, limit };
   const { items, total } = await readList(db, formatsOf(db).job, userId, query);
-  return { items: items.map(jobOf), total };
+  return { items: await showJobs(db, items), total };
 }
 
-/** The job as users see it. Throws CorruptData when the row breaks its schema. */
+/** The jobs of these rows as users see them, in their order. Costs: see withConstants. */
+export async function showJobs(db: Db<'Sequences'>, rows: readonly Content[]): Promise<Job[]> {
+  return (await withConstants(db, rows)).map(jobOf);
+}
+
+/**
+ * The job as users see it, of a row with its constants. Throws CorruptData when the row breaks its
+ * schema.
+ */
 export function jobOf(row: Readonly<Record<string, unknown>>): Job {
   return storedRow(JobProjection, row);
 }
 
 /**
  * One job; undefined when the user has none of this id. Strongly consistent: 1 read unit for each
- * 4 KB of the job's row.
+ * 4 KB of the job's row. With long variables, what withConstants takes besides.
  */
-export function getJob(db: Db<'Jobs'>, userId: string, jobId: string): Promise<Job | undefined> {
-  return getRow(db, {
-    table: 'Jobs',
-    key: { user_id: userId, id: jobId },
-    schema: JobProjection,
-  });
+export async function getJob(db: Db<'Jobs' | 'Sequences'>, userId: string, jobId: string): Promise<Job | undefined> {
+  const key = { user_id: userId, id: jobId };
+  const row = await getItem(db, { table: 'Jobs', key, consistent: true, attributes: attributesOf(JobProjection) });
+  return row && (await showJobs(db, [row]))[0];
 }
 
 interface JobConditions {

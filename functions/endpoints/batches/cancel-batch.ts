@@ -2,7 +2,7 @@ import { administratorsAct } from '../../data/batches/administrators-act.ts';
 import { cancelBatch } from '../../data/batches/cancellations.ts';
 import { countLongCall, recoveryByQueue } from '../../data/lifecycle/schedule-recovery.ts';
 import { asOwner } from '../../data/projects/access.ts';
-import { batchOf } from '../../data/rows/batches.ts';
+import { showBatch } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -17,5 +17,5 @@ export const handler = endpoint(routes.cancelBatch, operation, async ({ db, path
       return cancelBatch(db, { userId: owner, batchId: id }, { act, scheduleRecovery: schedule });
     }),
   );
-  return success(batchOf(canceled));
+  return success(await showBatch(db, canceled));
 });

@@ -1,5 +1,5 @@
 import { asOwner } from '../../data/projects/access.ts';
-import { getBatch } from '../../data/rows/batches.ts';
+import { getBatchRow } from '../../data/rows/batches.ts';
 import { getBatchWebhook } from '../../data/webhooks/webhook-attempts.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -14,7 +14,7 @@ export const handler = endpoint(
   operation,
   async ({ db, path: { batch_id: id }, ...caller }) => {
     const batch = await asOwner(db, caller, { right: 'read', table: 'Batches', id }, (owner) =>
-      getBatch(db, owner, id),
+      getBatchRow(db, owner, id),
     );
     return success(await getBatchWebhook(db, batch, reach));
   },

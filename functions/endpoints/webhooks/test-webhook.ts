@@ -1,7 +1,7 @@
 import { secretsManager } from '../../data/aws/secrets-manager.ts';
 import { withPlace } from '../../data/limits/calls-at-once.ts';
 import { asOwner } from '../../data/projects/access.ts';
-import { getBatch } from '../../data/rows/batches.ts';
+import { getBatchRow } from '../../data/rows/batches.ts';
 import { testWebhook } from '../../data/webhooks/call-webhook.ts';
 import type { WebhookSecret } from '../../data/webhooks/webhook-keys.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -17,7 +17,7 @@ const reach = webhookReach();
 
 export const handler = endpoint(routes.testWebhook, operation, async ({ db, path: { batch_id: id }, ...caller }) => {
   const row = { right: 'change', table: 'Batches', id } as const;
-  const batch = await asOwner(db, caller, row, (owner) => getBatch(db, owner, id));
+  const batch = await asOwner(db, caller, row, (owner) => getBatchRow(db, owner, id));
   const timeoutMilliseconds = millisecondsLeft() - 1_000 * timeLimits.toStoreDelivery;
   const delivery = await withPlace(db, { userId: caller.userId, kind: 'tests' }, async (begin) => {
     await begin();

@@ -7,7 +7,12 @@ import { testDb } from '../../../support/test-db.ts';
 import { withoutRole } from '../../../support/without-role.ts';
 
 const alice = 'auth0|alice';
-const tables = { Batches: 'batches-table', Columns: 'columns-table', Contributors: 'contributors-table' };
+const tables = {
+  Batches: 'batches-table',
+  Columns: 'columns-table',
+  Sequences: 'sequences-table',
+  Contributors: 'contributors-table',
+};
 const project = (number: number) => `00000000-0000-0000-0000-00000000000${number}`;
 
 function recorded(rows: Parameters<typeof recordedReads>[0]) {

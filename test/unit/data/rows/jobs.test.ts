@@ -11,6 +11,7 @@ const tables = {
   Batches: 'batches-table',
   Jobs: 'jobs-table',
   Columns: 'columns-table',
+  Sequences: 'sequences-table',
   Contributors: 'contributors-table',
 };
 const project = (number: number) => `00000000-0000-0000-0000-00000000000${number}`;
