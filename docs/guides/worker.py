@@ -158,7 +158,7 @@ def run_batch(claim):
     except requests.RequestException:
         raise
     except Exception:
-        # Otherwise the service could not tell this from a claim whose answer got lost.
+        # Shows that the answer to the claim has arrived: so this counts as a lost worker.
         call("POST", f"leases/{lease}/heartbeat", {"job_id": None})
         raise
 

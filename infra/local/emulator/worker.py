@@ -80,7 +80,7 @@ class Worker:
         except Conflict:
             self._log(f"lost batch {batch['id']}: it ended, or another worker goes on with it.")
         except Exception as problem:
-            # Otherwise the service could not tell this from a claim whose answer got lost.
+            # Shows that the answer to the claim has arrived: so this counts as a lost worker.
             with suppress(Refusal, Unreachable):
                 self._call(lease, "heartbeat", {"job_id": None})
             # Nothing keeps the lease alive from here on: the batch can be claimed again within a
