@@ -8,7 +8,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { CorruptData } from '../../errors.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../statuses.ts';
 import type { Db } from '../dynamodb/db.ts';
@@ -20,6 +19,9 @@ const constantNames = ['variables', 'configuration', 'backend_configuration'] as
 
 /** An item holds no more than this once it is unpacked: 50 KB of a request, escaped. */
 const maxUnpackedBytes = 1_000_000;
+
+/** Not imported: most calls have no long constants. */
+const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** A row as it is stored, or what goes into one. */
 export type Content = Readonly<Record<string, unknown>>;
@@ -66,7 +68,7 @@ function kilobytes(bytes: number): number {
 
 /** The constants of this content, as the item beside their row holds them. */
 export function packConstants(content: Content): Uint8Array {
-  return gzipSync(JSON.stringify(Object.fromEntries(constantsIn(content))));
+  return zlib().gzipSync(JSON.stringify(Object.fromEntries(constantsIn(content))));
 }
 
 /** The id of a row's constants in the table Sequences. No id of a row has a `#`. */
@@ -130,7 +132,7 @@ function hasEnded({ status }: Content): boolean {
 
 function unpack({ id, v }: Item): Content {
   try {
-    return JSON.parse(gunzipSync(v, { maxOutputLength: maxUnpackedBytes }).toString());
+    return JSON.parse(zlib().gunzipSync(v, { maxOutputLength: maxUnpackedBytes }).toString());
   } catch (error) {
     throw new CorruptData(`The constants of ${id} cannot be read.`, { cause: error });
   }
