@@ -5,6 +5,7 @@ import { type TableDescription, tables } from '../../functions/tables.ts';
 import { alarmingCallsPerSecond } from '../stack/alarms.ts';
 import { tracedShare } from '../stack/sampling.ts';
 import { rateClass, type StageName, type StageSettings, stages } from '../stack/stages.ts';
+import { maxCallsPerSecond, maxEnvironments, maxUnitsPerSecond } from './ceilings.ts';
 import { markdownTable } from './performance.ts';
 import { priceOf } from './usage-costs.ts';
 
@@ -31,12 +32,6 @@ const callOf = (milliseconds: number) =>
 const functionCall = callOf(20);
 const authorizerCall = callOf(5);
 const accessLogLine = 700 * prices.logged;
-
-/** What an account and region takes unless AWS is asked for more. */
-const maxCallsPerSecond = 10_000;
-const maxEnvironments = 1_000;
-/** What DynamoDB takes for one partition key. */
-const maxUnitsPerSecond = { write: 1_000, read: 3_000 };
 
 /** Bytes of the largest answers; specifications are of 10 devices with 8 KB each. */
 const sent: Readonly<Record<string, number>> = {

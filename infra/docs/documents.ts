@@ -6,6 +6,7 @@ import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { readReport, reportRows } from '../acceptance/report.ts';
 import { steps } from '../acceptance/steps.ts';
+import { ceilingTable } from './ceilings.ts';
 import { openCallTable, tokenTable } from './costs.ts';
 import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
 import { notebookOf } from './notebook.ts';
@@ -14,8 +15,10 @@ import {
   callTable,
   claimTable,
   type Figures,
+  growthTable,
   listProcessTable,
   listTable,
+  localStackTable,
   markdownTable,
   throttlingTable,
   writerTable,
@@ -58,6 +61,8 @@ export const documents: readonly GeneratedDocument[] = [
   page('docs/guides/operating.md', { 'calls without a token': openCallTable, 'calls with a token': tokenTable }),
   page('docs/reference/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
+    growth: () => growthTable(figures.lists ?? {}),
+    ceilings: () => ceilingTable(figures),
     'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),
     endpoints: () => callTable('call', figures.endpoints ?? []),
     events: () => callTable('event', figures.events ?? []),
@@ -66,6 +71,7 @@ export const documents: readonly GeneratedDocument[] = [
     writers: () => writerTable(figures.writers ?? []),
     throttling: () => throttlingTable(figures.throttling ?? []),
     bundles: () => bundleTable(figures.bundles ?? []),
+    'local stack': () => localStackTable(figures.localStack ?? []),
   }),
   { file: 'docs/guides/runbook.md', render: renderRunbook },
   { file: 'docs/tutorial.ipynb', render: () => notebookOf(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) },

@@ -56,6 +56,15 @@ export interface BundleFigure {
   readonly cpuRatio: number;
 }
 
+/** Of `npm start` and all that it starts. */
+export interface LocalStackFigure {
+  readonly name: string;
+  /** Since its start. */
+  readonly cpuSeconds: number;
+  readonly megabytes: number;
+  readonly cpuMillisecondsOfCall?: number;
+}
+
 export interface Figures {
   /** By the number of batches of the user. */
   readonly lists?: Readonly<Record<string, readonly ListFigure[]>>;
@@ -66,9 +75,27 @@ export interface Figures {
   readonly writers?: readonly WriterFigure[];
   readonly throttling?: readonly ThrottlingFigure[];
   readonly bundles?: readonly BundleFigure[];
+  readonly localStack?: readonly LocalStackFigure[];
 }
 
 type Cell = string | number | undefined;
+
+/** A page costs more, by this factor, where a user has ten times as many batches: it is named. */
+const growing = 1.6;
+
+/** The lists whose read units grow with the number of rows, most of all first. */
+export function growthTable(lists: NonNullable<Figures['lists']>): string {
+  const [before, largest] = Object.keys(lists).slice(-2);
+  const found = (lists[largest ?? ''] ?? []).flatMap(({ name, readUnits }) => {
+    const of = lists[before ?? '']?.find((figure) => figure.name === name)?.readUnits ?? readUnits;
+    return readUnits > growing * of ? [{ name, of, readUnits }] : [];
+  });
+  const rows = found
+    .toSorted((one, other) => other.readUnits / other.of - one.readUnits / one.of)
+    .map(({ name, of, readUnits }) => [name, of, readUnits, `${(readUnits / of).toFixed(1)}`]);
+  const sizes = [before, largest].map((size) => Number(size).toLocaleString('en'));
+  return markdownTable(['page of 100', ...sizes, 'times'], rows);
+}
 
 /** Read units a second of one partition. A user's columns are one. */
 const maxReadUnitsPerSecond = 3_000;
@@ -146,6 +173,14 @@ export function bundleTable(figures: readonly BundleFigure[]): string {
     ['kB', ({ kilobytes }) => Math.round(kilobytes)],
     ['CPU ms to start', ({ cpuMilliseconds }) => cpuMilliseconds],
     ['times the document client', ({ cpuRatio }) => cpuRatio.toFixed(2)],
+  ]);
+}
+
+export function localStackTable(figures: readonly LocalStackFigure[]): string {
+  return figureTable('`npm start`', figures, [
+    ['CPU seconds', ({ cpuSeconds }) => cpuSeconds],
+    ['MB', ({ megabytes }) => megabytes],
+    ['CPU ms of a call', ({ cpuMillisecondsOfCall }) => cpuMillisecondsOfCall],
   ]);
 }
 

@@ -26,6 +26,7 @@ import { measureClaims, measureDevices } from './measure-devices.ts';
 import { type EndpointBench, type Measured, measureEndpoints } from './measure-endpoints.ts';
 import { measureEvents } from './measure-events.ts';
 import { type ListBench, measureLists } from './measure-lists.ts';
+import { measureLocalStack } from './measure-local-stack.ts';
 import { measureThrottling } from './measure-throttling.ts';
 import { measureWriters } from './measure-writers.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
@@ -33,7 +34,7 @@ import { rowsOnPages } from './rows-on-pages.ts';
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 /** Lists of at least this number of batches get only the rows that pages need. */
 const minRowsOnPages = 500_000;
-const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles'] as const;
+const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles', 'stack'] as const;
 type Section = (typeof sections)[number];
 
 const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/reference/performance.json] [--quick]
@@ -88,6 +89,9 @@ async function measureSection(section: Section, { sizes, json, isQuick }: Effort
   } else if (section === 'bundles') {
     const figures = await measureBundles(isQuick ? 7 : 21, (round) => progress(`bundles, round ${round}`));
     show(json, { bundles: reported(figures, 'bundles') });
+  } else if (section === 'stack') {
+    const figures = await measureLocalStack(isQuick ? 1_000 : 10_000, (done) => progress(`local stack, call ${done}`));
+    show(json, { localStack: reported(figures, 'local stack') });
   } else if (section === 'devices') {
     show(json, { devices: await collected(measureDevices(await connect('devices')), section) });
     const plain = documentClient(60_000);

@@ -32,6 +32,12 @@ interface DeviceCase {
 
 const runs = 3;
 
+/** The user's newest 16 jobs, and batches, are others. */
+async function createNewer(stack: Stack, { user }: Subject): Promise<void> {
+  const device_type = randomUUID();
+  for (let batches = 0; batches < 16; batches++) await stack.create(user, { device_type });
+}
+
 const cases: readonly DeviceCase[] = [
   {
     name: 'creation of a batch',
@@ -115,6 +121,25 @@ const cases: readonly DeviceCase[] = [
     name: 'report of the last job, with results',
     batch: {},
     run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!, withResults),
+    },
+    {
+    name: 'claim, of older jobs',
+    batch: { jobs: 4 },
+    waits: true,
+    before: createNewer,
+    run: (stack, { device }) => stack.claim(device, 'worker'),
+  },
+  {
+    name: 'report of an older job, and the next job',
+    batch: { jobs: 4 },
+    before: createNewer,
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'report of an older job, the last of its batch',
+    batch: {},
+    before: createNewer,
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
   },
   {
     name: 'report, repeated',

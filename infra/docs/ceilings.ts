@@ -1,0 +1,79 @@
+/**
+ * How many jobs a second one user, one device and a deployment can run at most: a model, from the
+ * units that a job's life writes to the keys that many jobs share, and from AWS's quotas.
+ */
+
+import { type CallFigure, type Figures, markdownTable } from './performance.ts';
+import { functionSeconds } from './usage-costs.ts';
+
+/** What an account and region takes unless AWS is asked for more. */
+export const maxCallsPerSecond = 10_000;
+export const maxEnvironments = 1_000;
+/** What DynamoDB takes for one partition key. */
+export const maxUnitsPerSecond = { write: 1_000, read: 3_000 };
+
+/** A transaction keeps others from its items for so long: taken, not measured on AWS. */
+const transactionSeconds = 0.02;
+
+/** A batch of `jobs` jobs that one worker runs, one after the other. */
+interface Life {
+  readonly name: string;
+  readonly jobs: number;
+}
+const lives: readonly Life[] = [
+  { name: 'batches of 1 job', jobs: 1 },
+  { name: 'batches of 4 jobs', jobs: 4 },
+  { name: 'batches of 100 jobs', jobs: 100 },
+];
+
+/** What a batch and each of its jobs write to a key that others write, too. */
+interface SharedKey {
+  readonly of: 'one user' | 'one device' | 'all';
+  readonly key: string;
+  /** Write units: of the creation, the claim and the last end; and for each job. */
+  readonly units: { readonly batch: number; readonly job: number };
+}
+const sharedKeys: readonly SharedKey[] = [
+  { of: 'one user', key: 'the user’s usage of a month', units: { batch: 0, job: 2 } },
+  // Creation 2, claim 2 with the clock, the last end 1. A job: its start or end 2, its heartbeat 1,
+  // its link 1, the job times of its device 1.
+  { of: 'one device', key: 'the device’s queue', units: { batch: 5, job: 5 } },
+  { of: 'all', key: 'the usage of a month', units: { batch: 0, job: 2 } },
+];
+
+/** Transactions that write the heads of a user's lists: no two at the same time. */
+const transactionsOf = ({ jobs }: Life) => 2 + jobs;
+
+/** How often each call comes in the life of a batch. */
+const callsOf = ({ jobs }: Life): readonly (readonly [count: number, of: 'endpoints' | 'devices', name: string])[] => [
+  [1, 'endpoints', 'createBatch, 4 jobs'],
+  [1, 'devices', 'claim, 1 batch waits'],
+  [jobs, 'devices', 'heartbeat'],
+  [jobs, 'devices', 'link for an upload'],
+  [jobs - 1, 'devices', 'report, and the next job'],
+  [1, 'devices', 'report of the last job'],
+];
+
+/** Jobs a second at which each bound is reached; the lowest of them is where it ends. */
+export function ceilingTable(figures: Figures): string {
+  const figureOf = (of: 'endpoints' | 'devices', name: string) => {
+    const figure = figures[of]?.find((each: CallFigure) => each.name === name);
+    if (figure === undefined) throw new Error(`docs/reference/performance.json has no figure "${name}".`);
+    return figure;
+  };
+  const perJob = (life: Life, quantity: (figure: CallFigure) => number) =>
+    callsOf(life).reduce((sum, [count, of, name]) => sum + count * quantity(figureOf(of, name)), 0) / life.jobs;
+  const bounds: readonly (readonly [of: string, what: string, jobsPerSecond: (life: Life) => number])[] = [
+    ['one user', 'one transaction at a time', (life) => life.jobs / (transactionsOf(life) * transactionSeconds)],
+    ...sharedKeys.map(
+      ({ of, key, units }) =>
+        [of, key, ({ jobs }: Life) => maxUnitsPerSecond.write / (units.batch / jobs + units.job)] as const,
+    ),
+    ['all', 'execution environments', (life) => maxEnvironments / perJob(life, functionSeconds)],
+    ['all', 'calls of the gateway', (life) => maxCallsPerSecond / perJob(life, () => 1)],
+    // Each creation reads the device, and the item of the limits that hold for all.
+    ['all', 'reads of the device and of the default limits', ({ jobs }) => maxUnitsPerSecond.read * jobs],
+  ];
+  const rows = bounds.map(([of, what, jobsPerSecond]) => [of, what, ...lives.map(jobsPerSecond)]);
+  return markdownTable(['of', 'ends at', ...lives.map(({ name }) => name)], rows);
+}
