@@ -25,8 +25,19 @@ export interface LambdaFunction {
 
 /** Lambda's limit for the event and for the response of a synchronous call: 6 MB. */
 const maxPayloadBytes = 6_291_556;
-/** One machine has room for few of Lambda's thousand environments. */
-const maxEnvironments = Math.max(4, 2 * availableParallelism());
+/**
+ * One machine has room for few of Lambda's thousand environments: each holds 20 MB or more, and a
+ * processor serves one.
+ */
+const maxEnvironments = Math.max(2, availableParallelism());
+
+interface Idle {
+  readonly environment: ExecutionEnvironment;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** An environment beyond a function's first ends when no call has needed it for so long. */
+const maxIdleMilliseconds = 5_000;
 
 /**
  * Bundles that load at this time, of all functions, and who waits for their turn. As many load at
@@ -59,7 +70,8 @@ export function lambdaFunction(
   const limit = Math.min(maxEnvironments, definition.reservedConcurrency ?? maxEnvironments);
   const environments = new Set<ExecutionEnvironment>();
   let starting = 0;
-  const idle: ExecutionEnvironment[] = [];
+  /** The one that was used last is the last. */
+  const idle: Idle[] = [];
   /** In the order in which they came. */
   const waiting = new Set<(environment: ExecutionEnvironment | Promise<ExecutionEnvironment>) => void>();
 
@@ -99,8 +111,9 @@ export function lambdaFunction(
 
   function acquire(signal: AbortSignal | undefined): ExecutionEnvironment | Promise<ExecutionEnvironment> {
     for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
-      if (free.isAlive()) return free;
-      environments.delete(free);
+      clearTimeout(free.timer);
+      if (free.environment.isAlive()) return free.environment;
+      environments.delete(free.environment);
     }
     if (environments.size + starting < limit) return start();
     return new Promise((resolve, reject) => {
@@ -115,7 +128,18 @@ export function lambdaFunction(
     if (next !== undefined) {
       waiting.delete(next);
       next(environment.isAlive() ? environment : start());
-    } else if (environment.isAlive()) idle.push(environment);
+    } else if (environment.isAlive()) {
+      const each: Idle = { environment, timer: setTimeout(() => endIdle(each), maxIdleMilliseconds).unref() };
+      idle.push(each);
+    }
+  }
+
+  /** One stays, so that the next call need not wait for its bundle. */
+  function endIdle(each: Idle) {
+    if (idle.length < 2) return;
+    idle.splice(idle.indexOf(each), 1);
+    environments.delete(each.environment);
+    void each.environment.end();
   }
 
   function start(): Promise<ExecutionEnvironment> {

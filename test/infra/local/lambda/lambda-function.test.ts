@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type LambdaFunction, lambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import type { FunctionDefinition } from '../../../../infra/local/template/deployment.ts';
 
@@ -83,6 +83,29 @@ describe('lambdaFunction', () => {
     }[];
     expect(new Set(answers.map(({ most }) => most))).toEqual(new Set([1]));
     expect(answers.filter(({ calls }) => calls === 1)).toHaveLength(2);
+  });
+
+  it('ends environments beyond one that no call has needed for 5 s', async () => {
+    const pair = bundle(
+      `import { threadId } from 'node:worker_threads';
+      export const handler = async () => { await new Promise(r => setTimeout(r, 100)); return threadId }`,
+      { timeoutSeconds: 60 },
+    );
+    const threadsOfTwo = async () => (await Promise.all([pair.invoke({}), pair.invoke({})])) as number[];
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const first = await threadsOfTwo();
+      await vi.advanceTimersByTimeAsync(4_000);
+      const used = await threadsOfTwo();
+      expect(new Set(used)).toEqual(new Set(first));
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(new Set(await threadsOfTwo())).toEqual(new Set(first));
+      await vi.advanceTimersByTimeAsync(5_000);
+      const later = new Set(await threadsOfTwo());
+      expect(later.intersection(new Set(first)).size).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('passes on what the handler throws, and goes on serving', async () => {
