@@ -121,8 +121,8 @@ const cases: readonly DeviceCase[] = [
     name: 'report of the last job, with results',
     batch: {},
     run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!, withResults),
-    },
-    {
+  },
+  {
     name: 'claim, of older jobs',
     batch: { jobs: 4 },
     waits: true,
