@@ -101,6 +101,14 @@ export const BatchRow = z.extend(BatchProjection, {
   queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
   /** When it entered the queue, in milliseconds since 1970, until a device has taken it. */
   queued_at: z.exactOptional(Count),
+  /**
+   * What its jobs have used and the sums of usage lack (lifecycle/sum-usage.ts): the day of the
+   * ends, jobs done, in error and canceled, shots, microseconds of the device, and how many of them
+   * are not counted as busy.
+   */
+  usage_to_add: z.exactOptional(z.tuple([z.string(), Count, Count, Count, Count, Count, Count])),
+  /** Its months are limited, so it carries no usage. */
+  sums_at_once: z.exactOptional(z.literal(true)),
   /** How long a job of it may run, by the limits of its user and project when it was created. */
   max_job_seconds: z.exactOptional(Count),
   /**

@@ -32,10 +32,13 @@ import { tailStart } from '../../functions/data/columns/tail.ts';
 import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import {
+  carriedUsage,
+  negative,
   storedAmount,
   sumUsage,
   usageAmounts,
   usageKey,
+  usageKeyOf,
   usageOfBatch,
   usageOfJob,
 } from '../../functions/data/limits/usage-sums.ts';
@@ -109,21 +112,31 @@ function usageDifferences(
 ): Difference[] {
   const types = new Map(batches.map((batch) => [batch.id, String((batch as Item).device_type)]));
   const used = sumUsage([
-    ...batches.map((batch) => usageOfBatch(batch as Item as BatchRow)),
+    ...batches.flatMap((batch) => {
+      const row = batch as Item as BatchRow;
+      return [usageOfBatch(row), negative(carriedUsage(row))];
+    }),
     // Jobs without their batch are reported as such.
     ...jobs.map((job) => types.has(job.batch_id) && usageOfJob(job as Item as JobRow, types.get(job.batch_id))),
   ]);
   const expected = new Map(
     used
       .map((usage) => [usageKey(usage), usage] as const)
-      .filter(([{ month }]) => months.has(month))
+      .filter(([{ month }]) => months.has(month.slice(0, 7)))
       .map(([{ key }, usage]) => [key, usage]),
   );
-  const found = new Map(items.map((item) => [String(item.key), item]));
-  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((key): Difference[] => {
+  const isOfEarlierRelease = ({ month, key }: Item) => month !== usageKeyOf(String(key)).month;
+  const found = new Map(items.filter((item) => !isOfEarlierRelease(item)).map((item) => [String(item.key), item]));
+  const earlier = new Map(items.filter(isOfEarlierRelease).map((item) => [String(item.key), item]));
+  return [...new Set([...expected.keys(), ...found.keys(), ...earlier.keys()])].flatMap((key): Difference[] => {
     const item = found.get(key);
-    const { amounts = {}, deviceType = item?.device_type } = expected.get(key) ?? {};
-    const right = usageAmounts.map((name) => [name, storedAmount(amounts[name] ?? 0n)] as const);
+    // What an earlier release has written stays as it is: the other item makes up for it.
+    const before = earlier.get(key);
+    const { amounts = {}, deviceType = (item ?? before)?.device_type } = expected.get(key) ?? {};
+    const right = usageAmounts.map((name) => {
+      const amount = (amounts[name] ?? 0n) - BigInt((before?.[name] ?? 0) as number | bigint);
+      return [name, storedAmount(amount)] as const;
+    });
     if (right.every(([name, amount]) => (item?.[name] ?? 0) === amount)) return [];
     return [{ kind: 'usage', key, found: item, expected: { ...Object.fromEntries(right), device_type: deviceType } }];
   });

@@ -8,7 +8,7 @@ import { describedAttributes, type ListDescription } from '../../functions/data/
 import { formatsOf } from '../../functions/data/columns/lists.ts';
 import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { type Item, queryAll } from '../../functions/data/dynamodb/reads.ts';
-import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
+import { usagePartitions, usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
 
@@ -75,7 +75,7 @@ export function monthsOf(rows: readonly FoundRow[]): ReadonlySet<string> {
 
 async function readUsage({ db, userId }: RepairedOwner, months: ReadonlySet<string>): Promise<Snapshot['usage']> {
   const items: Item[] = [];
-  for (const month of months) {
+  for (const month of [...months].flatMap((each) => usagePartitions(each, userId))) {
     const range = { startsWith: usagePrefix(userId) };
     const read = { table: 'Usage', partition: { month }, sortKey: 'key', range, consistent: true } as const;
     items.push(...(await queryAll(db, read)));
@@ -94,7 +94,18 @@ async function readColumns(owner: RepairedOwner): Promise<Item[]> {
 /** Rows are checked whole; kept of each is what the recount looks at. */
 async function readRows(owner: RepairedOwner, list: ListDescription): Promise<FoundRow[]> {
   const kept = new Set([
-    ...['id', 'user_id', 'created_at', 'batch_id', 'status', 'end_datetime', 'end_timestamp', 'shots', 'device_us'],
+    ...[
+      'id',
+      'user_id',
+      'created_at',
+      'batch_id',
+      'status',
+      'end_datetime',
+      'end_timestamp',
+      'shots',
+      'device_us',
+      'usage_to_add',
+    ],
     ...derivedAttributes[list.table],
     ...describedAttributes(list),
   ]);

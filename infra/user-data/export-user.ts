@@ -13,7 +13,7 @@ import { findItems, userItems } from './user-items.ts';
  * Writes everything that is stored of a user into an empty folder, and returns how many files:
  * - `tables/NAME.jsonl`: the items of each table, a line of JSON each, bytes as base64;
  * - `sequences/ID.json`: the sequences, under the ids of their batches and jobs;
- *   `sequences/ID#constants.json`: their variables and configurations, where these are long;
+ *   `sequences/ID#variables.json` and `sequences/ID#configuration.json`: what else is long;
  * - `results/…`: the results as they are now, under their keys, encoded as in a URL; `..` is
  *   `_..`, for an id may have it;
  * - `SHA256SUMS`: the checksums of all these, for `sha256sum --check`.

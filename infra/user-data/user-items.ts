@@ -12,7 +12,13 @@ import { ifUnchanged } from '../../functions/data/dynamodb/conditions.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
-import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/limits/usage-sums.ts';
+import {
+  carriedUsage,
+  sumUsage,
+  usageOfItem,
+  usagePrefix,
+  usageWrites,
+} from '../../functions/data/limits/usage-sums.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { userSubject } from '../../functions/schemas/limits.ts';
 import { isFinalBatchStatus } from '../../functions/statuses.ts';
@@ -64,18 +70,20 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   Sequences: partition,
   Batches: {
     ...partition,
-    /** What has not ended is counted in its project. */
+    /** What has not ended is counted in its project, and may carry usage. */
     async erase(data, items) {
       const { client, tables, clock } = data;
       const keyOf = ({ user_id, id }: Item) => ({ user_id, id });
-      const isCounted = (row: Item) => row.counted_in_project !== undefined && !isFinalBatchStatus(row.status);
+      const isCounted = (row: Item) =>
+        row.usage_to_add !== undefined || (row.counted_in_project !== undefined && !isFinalBatchStatus(row.status));
       for (const row of (items as BatchRow[]).filter(isCounted)) {
         const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
         const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
         const Delete = { TableName: tables.Batches, Key: keyOf(row), ...ifUnchanged(row, ['rev']) };
         const counted = counterWrites(data, { draft, now: clock.now() });
-        await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
+        const used = usageWrites(data, sumUsage([carriedUsage(row)]));
+        await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted, ...used] }));
       }
       const others = items.filter((row) => !isCounted(row)).map(keyOf);
       await batchDelete(data, 'Batches', others);
@@ -112,7 +120,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
     async erase(data, items, { pseudonym }) {
       const { client, tables } = data;
       for (const item of items) {
-        const Key = usageKeyOf(String(item.key));
+        const Key = { month: item.month, key: item.key };
         const Delete = { TableName: tables.Usage, Key, ...ifUnchanged(item, ['rev']) };
         const added = usageWrites(data, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));

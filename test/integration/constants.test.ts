@@ -189,7 +189,7 @@ describe('long constants', () => {
 
   it('that are lost are never handed out as none', async () => {
     const { data } = await create();
-    const Key = { user_id: user, id: constantsId(data.jobs[0].id) };
+    const Key = { user_id: user, id: constantsId(data.jobs[0]) };
     await client.send(new DeleteCommand({ TableName: names.Sequences, Key }));
     await expect(stack.claim(device, 'worker')).rejects.toThrow(/constants of .* are missing/);
     expect(await ask('getJob', { userId: user, path: { job_id: data.jobs[0].id } })).toMatchObject({ status: 500 });

@@ -414,7 +414,7 @@ describe('exportUser', () => {
         .filter(Boolean)
         .map((line) => JSON.parse(line));
     const counts = Object.fromEntries(Object.keys(tables).map((table) => [table, lines(table).length]));
-    expect(counts).toMatchObject({ Batches: 2, Jobs: 4, Sequences: 5, Quizzes: 1, WebhookAttempts: 1, DeviceQueue: 1 });
+    expect(counts).toMatchObject({ Batches: 2, Jobs: 4, Sequences: 4, Quizzes: 1, WebhookAttempts: 1, DeviceQueue: 1 });
     expect(counts).toMatchObject({ Limits: 1, Counters: 2, Usage: 1, Audit: 3, Devices: 0, Contributors: 1 });
     const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
     for (const each of others) expect(texts).not.toContain(each);

@@ -19,6 +19,7 @@ import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
+import { constantsId, markConstants, packConstants } from '../../functions/data/rows/constants.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import { rowLimits } from '../../functions/limits.ts';
@@ -171,13 +172,20 @@ const batchOf = (seq: number) => {
   // The first two have enough jobs to end in several transactions. Nine others have the rest.
   return seq < 500 ? [first, second][seq % 2]! : uncounted[5 + (seq % 9)]!.id;
 };
+/** What lies beside the rows: so whatever shows them reads it. */
+const note = JSON.stringify({ note: 'x'.repeat(1_100) });
+const apart = { batches: { configuration: note }, jobs: { variables: note } };
+const itemsBeside = (userId: string, rows: readonly { readonly id: string }[], content: Record<string, string>) =>
+  Array.from(new Set(rows.map(({ id }) => id)), (id) => {
+    return [names.Sequences, sequenceItem(userId, constantsId({ id, ...content }), packConstants(content))] as const;
+  });
 const orders = new Map<string, number>();
 const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) => {
   const batch_id = batchOf(seq);
   const creation_order = orders.get(batch_id) ?? 0;
   orders.set(batch_id, creation_order + 1);
   return {
-    ...row,
+    ...markConstants({ ...row, ...apart.jobs }, 0),
     batch_id,
     project_id: projectOf(seq),
     creation_order,
@@ -192,7 +200,7 @@ const batches = countJobs(uncounted, jobs)
     miscounted.includes(batch.id) ? { ...batch, jobs_count_per_status: uncounted[2]!.jobs_count_per_status } : batch,
   )
   .map((batch) => ({
-    ...batch,
+    ...markConstants({ ...batch, ...apart.batches }, 0),
     counted_in_project: rowLimits,
     queue_key: isClaimable({ ...(batch as BatchRow), queue_key: null })
       ? queueKey({ tag: 0, priority: batch.queue_priority, created_at: batch.created_at, batchId: batch.id })
@@ -204,6 +212,7 @@ beforeAll(async () => {
     loadList(client, names, { list: batchList, userId: owner, rows: batches }),
     loadList(client, names, { list: jobList, userId: owner, rows: jobs }),
     loadDevices(client, names),
+    writeAll(client, [...itemsBeside(owner, batches, apart.batches), ...itemsBeside(owner, jobs, apart.jobs)]),
     // For what creations read of limits, and for the counters that move with rows.
     ...[`user:${owner}`, `project:${uuid('c', 1)}`].map((subject) =>
       changeLimits(db, {
@@ -231,6 +240,10 @@ const rowsWithoutHeads = {
 };
 
 beforeAll(async () => {
+  await writeAll(client, [
+    ...itemsBeside(headless, rowsWithoutHeads[names.Batches]!, apart.batches),
+    ...itemsBeside(headless, rowsWithoutHeads[names.Jobs]!, apart.jobs),
+  ]);
   const Item = sequenceItem(owner, second, gzipSync(sequenceText()));
   await client.send(new PutCommand({ TableName: names.Sequences, Item }));
   for (const [TableName, rows] of Object.entries(rowsWithoutHeads)) {
@@ -299,7 +312,7 @@ function loadProjects(userId: string) {
 async function leased(name: string, content: Parameters<typeof worker.create>[1]) {
   const [user, device_type] = [`auth0|owner of a batch for ${name}`, `DEVICE_${name}`];
   await loadProjects(user);
-  const batch = await worker.create(user, { ...content, device_type });
+  const batch = await worker.create(user, { ...content, device_type, long: true });
   const claim = await worker.claim(device_type, 'worker');
   const [first, ...others] = batch.jobs!.map(({ id }) => id) as [string, ...string[]];
   const request = (job_id: string, body?: unknown): GatewayRequest => ({
@@ -382,7 +395,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *setBatchPriority() {
     const user = 'auth0|owner of a batch for setBatchPriority';
     await loadProjects(user);
-    const { id } = await worker.create(user);
+    const { id } = await worker.create(user, { long: true });
     await makeOld(user);
     const path = { user_id: user, batch_id: id };
     const request = { userId: 'operator', scope: 'operator', path, body: { queue_priority: 'HIGH', reason: 'why' } };
@@ -437,7 +450,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     // The first batch ends by this claim, which takes the second.
     await worker.claim(device_type, 'lost');
     await updateQueue(device_type, { losses: 3, lease_until: 1 });
-    await worker.create(user, { device_type });
+    await worker.create(user, { device_type, long: true });
     await makeOld(user);
     const claim = { userId: 'device', scope: 'device:*', body: { worker: 'worker' } };
     yield { ...claim, path: { device_type } };
@@ -470,7 +483,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await worker.report(lease, first);
     await makeOld(user);
     yield request(first);
-    const { jobs } = await worker.add(user, batch.id, 1);
+    const { jobs } = await worker.add(user, batch.id, 1, { variables: JSON.parse(note) });
     yield request(first);
     await worker.report(lease, jobs![1]!.id);
     await updateQueue(lease.deviceType, { idle_since: 1 });
@@ -628,11 +641,12 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       user_id,
       data,
     });
+    const variables = { note: 'x'.repeat(1_100) };
     const [batch_id, forWorkers] = [uuid('b', 1), uuid('b', 3)];
     const batch = { id: batch_id, project_id: uuid('c', 1), device_type: 'FRESNEL', queue_priority: 'LOW', open: true };
     const created = { ...batch, id: forWorkers };
     const events = [
-      event('batch.created', 1, { ...batch, tags: ['a', 'b'], jobs: [{ id: uuid('a', 1), runs: 1 }] }),
+      event('batch.created', 1, { ...batch, tags: ['a', 'b'], jobs: [{ id: uuid('a', 1), runs: 1, variables }] }),
       event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2) }] }),
       event('batch.updated', 3, { batch_id, status: 'RUNNING', tags: ['b'] }),
       event('job.updated', 4, { job_id: uuid('a', 1), status: 'RUNNING' }),

@@ -137,7 +137,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
     await requestCreation({ ...db, client: through, clock }, userId, { batchId: create.id, create, jobs, sequences });
     expect((await sound(userId)).jobs).toHaveLength(20);
     expect((await itemsOfOwner(client, tables.Sequences, userId)).map(({ id }) => id).sort()).toEqual(
-      [...sequences.keys(), ...jobs.map(({ id }) => `${id}#constants`)].sort(),
+      [...sequences.keys(), ...jobs.map(({ id }) => `${id}#variables`)].sort(),
     );
     expect(counts().calls - counts().refused).toBeGreaterThan(3);
   });

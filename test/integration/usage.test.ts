@@ -1,13 +1,15 @@
 /** What users have used, as workers, users and events leave it, and who may see it. */
 
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { countShots } from '../../functions/data/leases/count-shots.ts';
+import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
+import { eraseItems } from '../../infra/user-data/user-items.ts';
 import { ask } from '../support/ask.ts';
 import { changeItem } from '../support/change-item.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -207,6 +209,160 @@ describe('device seconds', () => {
   });
 });
 
+describe('what jobs of a batch have used, while a worker has it,', () => {
+  /** A batch that a worker has, whose first jobs have ended: 10 s each. */
+  async function ran(ended: number, jobs: number) {
+    clock.now = noon;
+    const held = await stack.held({ jobs });
+    let { job }: { job: { id: string } | null } = held.claim;
+    const reportNext = async () => {
+      seconds(10);
+      ({ job } = await stack.report(held.lease, job!.id));
+      return totalOf(held.user);
+    };
+    for (let at = 0; at < ended; at++) await reportNext();
+    return { ...held, reportNext };
+  }
+  const used = (jobs: number) => ({ jobs, device_seconds: 10 * jobs, shots: (jobs * (jobs + 1)) / 2 });
+  const busySeconds = async (device: string) => (await stack.measure(device)).busy / 1e6;
+
+  it('is summed with each fourth end and with the last, and at any time no recount differs', async () => {
+    const { device, reportNext } = await ran(0, 10);
+    const sums: unknown[] = [];
+    for (let at = 1; at <= 10; at++) {
+      sums.push((await reportNext()).jobs);
+      expect(await busySeconds(device)).toBe(10 * at);
+    }
+    expect(sums).toEqual([0, 0, 0, 4, 4, 4, 4, 8, 8, 10]);
+    expect((await stack.measure(device)).counted / 1e6).toBe(100);
+  });
+
+  it.each<[string, (of: Awaited<ReturnType<typeof ran>>) => Promise<unknown>, object]>([
+    ['its release', ({ lease }) => stack.release(lease), used(2)],
+    [
+      'the loss of its worker, once the batch waits',
+      async ({ device }) => {
+        seconds(100);
+        for (const item of (await stack.measure(device)).lapsed) await stack.putBack(item);
+      },
+      used(2),
+    ],
+    ['the batch’s cancellation', ({ user, batch }) => stack.cancel(user, batch.id), { jobs: 6, batches: 1 }],
+    [
+      'a cancellation of one of its jobs',
+      async ({ user }) => stack.cancelJob(user, (await batchesAndJobs(client, names, user)).jobs[5]!.id),
+      { ...used(2), jobs: 3 },
+    ],
+    [
+      'an event about one of its jobs',
+      async ({ user }) => {
+        const { id } = (await batchesAndJobs(client, names, user)).jobs[0]!;
+        seconds(13 * 3_600);
+        await events.recordJobStatus(user, id, { end_timestamp: fromMilliseconds(clock.now) });
+      },
+      used(2),
+    ],
+    [
+      'an event that ends the batch',
+      ({ user, batch }) => events.recordBatchStatus(user, batch.id, { status: 'ERROR' }),
+      { jobs: 6, batches: 1 },
+    ],
+    [
+      'its end on another day',
+      async ({ reportNext }) => {
+        seconds(12 * 3_600);
+        await reportNext();
+      },
+      { jobs: 3 },
+    ],
+  ])('is summed with %s', async (_, happens, expected) => {
+    const history = await ran(2, 6);
+    expect((await totalOf(history.user)).jobs).toBe(0);
+    await happens(history);
+    expect(await totalOf(history.user)).toMatchObject(expected);
+    const [row] = (await batchesAndJobs(client, names, history.user)).batches;
+    expect(row?.usage_to_add).toBeUndefined();
+  });
+
+  it('is lost by no worker that dies and by none that takes over', async () => {
+    const { device, user } = await ran(2, 4);
+    seconds(100);
+    let { job, lease }: { job: { id: string } | null; lease: string } = await stack.claimed(device);
+    expect(await totalOf(user)).toMatchObject({ jobs: 0 });
+    for (; job !== null; { job } = await stack.report(leaseFrom({ lease }), job.id)) seconds(10);
+    expect(await totalOf(user)).toMatchObject(used(4));
+    expect(await busySeconds(device)).toBe(40);
+  });
+
+  it('is exact where a function dies at any of its calls, and the report is repeated', async () => {
+    for (let at = 1, calls = at; at <= calls; at++) {
+      const { device, user, lease } = await ran(3, 5);
+      const [, , , job] = (await batchesAndJobs(client, names, user)).jobs;
+      let made = 0;
+      const dying = interceptedClient(client, async (call) => {
+        made += 1;
+        if (made === at) throw new Error('dies');
+        return call.send();
+      });
+      const failing = workerStack(dying, names, clock, bucket);
+      await failing.report(lease, job!.id).catch(() => {});
+      calls = Math.max(calls, made);
+      await stack.report(lease, job!.id);
+      expect(await totalOf(user)).toMatchObject({ jobs: 4 });
+      expect(await recountOf(client, names, user)).toEqual([]);
+      expect(device).toBeDefined();
+    }
+  });
+
+  it('is summed at once where months are limited', async () => {
+    clock.now = noon;
+    const { user, device } = newNames();
+    await changeLimits(stack.db, { operator: 'op', subject: `user:${user}`, limits: { shots_per_month: 3 } });
+    await stack.create(user, { device_type: device, jobs: 3 });
+    const claim = await stack.claimed(device);
+    const { job } = await stack.report(leaseFrom(claim), claim.job.id);
+    expect(await totalOf(user)).toMatchObject({ jobs: 1 });
+    await stack.create(user, { device_type: device });
+    await stack.report(leaseFrom(claim), job!.id);
+    await expect(stack.create(user, { device_type: device })).rejects.toThrow('shots_per_month');
+  });
+
+  it('is kept where its user is erased', async () => {
+    const { user, batch } = await ran(2, 6);
+    const data = { ...stack.db, results: { name: '', client: {} as never } } as never;
+    for (const table of ['Batches', 'Usage'] as const) {
+      await eraseItems(data, table, { userId: user, pseudonym: `erased ${batch.id}` });
+    }
+    expect((await usage({ userId: `erased ${batch.id}`, query: november })).data.total).toMatchObject(used(2));
+  });
+});
+
+describe('sums of an earlier release, in one partition for all users,', () => {
+  it('are added to what is summed since, and a repair makes up for them', async () => {
+    clock.now = noon;
+    const { user } = newNames();
+    await events.createBatch(user, newBatch(1, { open: true, jobs: [1, 2, 3].map((number) => newJob(number)) }));
+    for (const number of [1, 2]) await events.recordJobStatus(user, newJob(number).id, { status: 'DONE' });
+    const [item] = await usageItems(client, names.Usage, user);
+    const { month, ...rest } = item!;
+    await client.send(new DeleteCommand({ TableName: names.Usage, Key: { month, key: rest.key } }));
+    await client.send(new PutCommand({ TableName: names.Usage, Item: { ...rest, month: '2026-11' } }));
+    expect((await usage({ userId: user, query: november })).data.total).toMatchObject({ jobs: 2, shots: 200 });
+    await events.recordJobStatus(user, newJob(3).id, { status: 'DONE' });
+    expect((await usage({ userId: user, query: november })).data).toMatchObject({
+      rows: [{ jobs: 3 }],
+      total: { jobs: 3, shots: 300 },
+    });
+    expect((await repairUser({ db: testDb(client, names), userId: user }, { fix: true })).differences).toEqual([]);
+    await changeItem(client, names.Usage, { Key: { month, key: rest.key }, attributes: { shots: 7 } });
+    await repairUser({ db: testDb(client, names), userId: user }, { fix: true });
+    expect((await usage({ userId: user, query: november })).data.total).toMatchObject({ jobs: 3, shots: 300 });
+    const operator = { userId: 'op', scope: 'operator', query: `${november}&scope=all&group_by=user_id&period=month` };
+    const all = (await usage(operator)).data.rows.filter((row: { user_id: string }) => row.user_id === user);
+    expect(all).toMatchObject([{ jobs: 3, shots: 300 }]);
+  });
+});
+
 describe('a correction', () => {
   it('moves what a job counts as, to another status, day and month', async () => {
     clock.now = noon;
@@ -245,7 +401,7 @@ describe('the shots of jobs without runs', () => {
     };
     const second = await upload(claim.job.id, { counter: { 0: 99 } });
     const third = await upload(second, { counter: { '00': 8, '01': 3 } });
-    expect(await totalOf(user)).toMatchObject({ jobs: 2, shots: 1 + 11 });
+    expect(await totalOf(user)).toMatchObject({ jobs: 0 });
     await upload(third, { counter: { '00': -8, '01': 0.5 } });
     expect(await totalOf(user)).toMatchObject({ jobs: 3, shots: 1 + 11 });
   });

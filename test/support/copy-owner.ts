@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
+import { usageKeyOf, usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { contributorItems, itemsOfOwner, usageItems } from './items-of-owner.ts';
 import { writeAll } from './load-list.ts';
@@ -20,7 +20,7 @@ export async function copiesOf(
   return async (user_id) => {
     const keyOf = (key: string) => usagePrefix(user_id) + key.slice(usagePrefix(userId).length);
     const writes = names.flatMap((table, at) => items[at]!.map((item) => [table, { ...item, user_id }] as const));
-    const used = usage.map((item) => [Usage, { ...item, key: keyOf(item.key) }] as const);
+    const used = usage.map((item) => [Usage, { ...item, ...usageKeyOf(keyOf(item.key)) }] as const);
     await writeAll(client, [...writes, ...used]);
     return user_id;
   };

@@ -120,6 +120,13 @@ function requireUsage({ batches, jobs, usage }: Snapshot) {
       device_us: device_us === undefined ? (span > 0n ? span : 0n) : BigInt(device_us),
     });
   }
+  for (const { row } of batches) {
+    if (row.usage_to_add === undefined) continue;
+    const [day, ...carried] = row.usage_to_add as readonly [string, ...number[]];
+    const names = ['jobs_done', 'jobs_error', 'jobs_canceled', 'shots', 'device_us'];
+    const amounts = names.map((name, at) => [name, -BigInt(carried[at]!)] as const);
+    add([day, row.project_id, row.device_type], Object.fromEntries(amounts));
+  }
   const stored = usage.items.flatMap(({ month, key, device_type, rev, ...amounts }) => {
     const place = [...String(key).split('#').slice(-3, -1), device_type];
     return Object.entries(amounts).map(([name, amount]) => [[...place, name].join(' '), BigInt(amount)] as const);

@@ -44,6 +44,8 @@ export interface Wanted {
   readonly jobs?: number;
   readonly open?: boolean;
   readonly priority?: QueuePriority;
+  /** Its configuration, and the variables of its jobs, are too long for their rows. */
+  readonly long?: true;
 }
 
 export function workerStack(
@@ -56,22 +58,24 @@ export function workerStack(
   const claims = { queue_priority: 'MEDIUM' } as const;
   const stack = {
     db,
-    create(userId: string, { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM' }: Wanted = {}) {
+    create(
+      userId: string,
+      { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM', long }: Wanted = {},
+    ) {
+      const note = { note: 'x'.repeat(1_100) };
+      const noted = { variables: { note: { type: 'float', value: [0] } } };
       const body = CreateBatchRequest.parse({
         project_id,
         device_type,
         open,
-        sequence_builder: sequenceText(),
-        jobs: Array.from({ length: jobs }, (_, runs) => ({ runs: runs + 1 })),
+        sequence_builder: sequenceText(long && noted),
+        ...(long && { configuration: note }),
+        jobs: Array.from({ length: jobs }, (_, runs) => ({ runs: runs + 1, ...(long && { variables: note }) })),
       });
       return createBatch(db, { userId, claims: { queue_priority: priority } }, body);
     },
-    add: (userId: string, batchId: string, jobs: number) =>
-      addJobs(
-        db,
-        { userId, claims },
-        { batchId, body: AddJobsRequest.parse(Array.from({ length: jobs }, () => ({}))) },
-      ),
+    add: (userId: string, batchId: string, jobs: number, job: object = {}) =>
+      addJobs(db, { userId, claims }, { batchId, body: AddJobsRequest.parse(Array.from({ length: jobs }, () => job)) }),
     close: (userId: string, batchId: string) => closeBatch(db, userId, batchId),
     cancel: (userId: string, batchId: string) => cancelBatch(db, { userId, batchId }),
     cancelJob: (userId: string, jobId: string) => cancelJob(db, userId, jobId),

@@ -78,7 +78,7 @@ async function eraseRest(
   const begin = beginErasing({ batchId, now: fromMilliseconds(db.clock.now()) });
   await commitTask(db, context, { changes: [begin] });
   await forgetCalls(db, { userId, batchId });
-  const ofBatch = [batchId, constantsId(batchId)].map((id) => ({ user_id: userId, id }));
+  const ofBatch = [batchId, constantsId({ id: batchId })].map((id) => ({ user_id: userId, id }));
   await batchDelete(db, 'Sequences', ofBatch);
   const jobIds = await listJobIds(db, { userId, batchId });
   for (let at = 0; at < jobIds.length; at += jobsInPart) {
@@ -101,7 +101,7 @@ async function erasePart(
   const rows = await batchGet(db, { table: 'Jobs', keys, consistent: true, attributes });
   const left = rows.filter(({ erased_at }) => erased_at === undefined);
   const ids = left.map(({ id }) => String(id));
-  const beside = left.flatMap((row) => [row.id, ...(hasMarker(row) ? [constantsId(row.id)] : [])]);
+  const beside = left.flatMap((row) => [row.id, ...(hasMarker(row) ? [constantsId(row)] : [])]);
   await batchDelete(
     db,
     'Sequences',

@@ -9,6 +9,7 @@ import { leasedResultsKey } from '../../values/results-key.ts';
 import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { hasObject, putResults } from '../batches/results.ts';
 import type { Db } from '../dynamodb/db.ts';
+import { keptWith } from '../dynamodb/kept-with.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
 import { isReported, jobNotLeased, noSuchJob, reportJob as reportChange } from '../lifecycle/run-jobs.ts';
 import { getLeased, renewLease, wasGivenUp } from '../queue/lease-items.ts';
@@ -58,9 +59,10 @@ interface LeasedReport {
  *
  * Costs, beside the lifecycle's: 5 write units; 2.5 read units, and the job's sequence. One of the
  * write units is for the device's job times: no item that a report writes anyway outlives the batch
- * and is free of conflicts between workers. With a document, one PUT of S3. With results that were
- * uploaded, a HEAD; if the job is DONE without `runs`, also a GET to count its shots. PUT and HEAD
- * run beside the first read of the change.
+ * and is free of conflicts between workers. Once the sample of times is full, one report in four
+ * and the last of a batch take it. With a document, one PUT of S3. With results that were uploaded,
+ * a HEAD; if the job is DONE without `runs`, also a GET to count its shots. PUT and HEAD run beside
+ * the first read of the change.
  */
 export async function reportJob(db: LifecycleDb, bucket: ResultsBucket, reported: LeasedReport): Promise<NextJob> {
   try {
@@ -95,9 +97,9 @@ async function endJob(
   const shotsOf = async (userId: string, key: string) =>
     document === null ? countShots(bucket, userId, key) : shotsOfDocument(document);
   let resultsKey: Promise<string | undefined> | undefined;
-  let busy = 0;
+  let busy: number | undefined;
   const countBusy = (_: string, microseconds: number) => {
-    busy += microseconds;
+    busy = (busy ?? 0) + microseconds;
   };
   const progress = await commitLeased(db, { lease, shotsOf, countBusy }, async () => {
     resultsKey ??= findResults(db, bucket, { lease, jobId, report, item });
@@ -114,18 +116,25 @@ async function endJob(
   }
 }
 
-/** Counts how long the job occupied its worker. A failure to count does not fail the report. */
+/** The devices whose samples of job times are known to be full, as a function has seen it. */
+const fullSamples = keptWith(() => new Set<string>());
+
+/**
+ * Counts how long the job occupied its worker. `busy` is undefined where its batch carries that to
+ * a later report; then nothing is written, if the device's sample of job times is full. A failure
+ * to count does not fail the report.
+ */
 async function countJob(
   db: Db<'DeviceQueue'>,
   item: QueueItem,
-  { jobId, busy }: { readonly jobId: string; readonly busy: number },
+  { jobId, busy }: { readonly jobId: string; readonly busy: number | undefined },
 ): Promise<void> {
   const { device_type, worker, job_id, job_since, job_shots: shots } = item;
   const isMeasured = job_id === jobId && job_since !== undefined;
-  if (!isMeasured && busy === 0) return;
+  if ((!isMeasured && !busy) || (busy === undefined && fullSamples(db).has(device_type))) return;
   const job = isMeasured ? { seconds: (db.clock.now() - job_since) / 1_000, shots } : undefined;
   try {
-    await noteWorker(db, device_type, { worker, job, busy });
+    if (await noteWorker(db, device_type, { worker, job, busy })) fullSamples(db).add(device_type);
   } catch (error) {
     addToRequestLog({ job_time_error: describeError(error) });
   }

@@ -7,7 +7,6 @@ import { type Decision, optimisticTransaction, type WriterLock } from '../dynamo
 import { StuckCondition } from '../dynamodb/stuck-condition.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
-import { deviceTimeChanges } from '../limits/usage-sums.ts';
 import { countBusy } from '../queue/queue.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckedCounters } from './counters.ts';
@@ -27,6 +26,7 @@ import type { LazyValue } from './lazy-value.ts';
 import type { LifecycleDb } from './lifecycle-db.ts';
 import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, readBlocksAndClocks, readStored, requireHeads } from './stored.ts';
+import { sumDraft } from './sum-usage.ts';
 import { createTransaction } from './transaction.ts';
 
 interface Step {
@@ -184,7 +184,7 @@ export async function commitChanges(
 async function countDeviceTime(db: LifecycleDb, context: CommitContext, draft: Draft): Promise<void> {
   if (context.dryRun) return;
   const count = context.countBusy ?? ((deviceType, microseconds) => countBusy(db, deviceType, microseconds));
-  for (const [deviceType, microseconds] of deviceTimeChanges(draft)) await count(deviceType, microseconds);
+  for (const [deviceType, microseconds] of sumDraft(draft).busy) await count(deviceType, microseconds);
 }
 
 /** Whether alone the steps would fail as together: a part of their task would be made in vain. */

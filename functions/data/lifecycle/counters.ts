@@ -4,7 +4,7 @@
  * transactions of their rows.
  */
 
-import { type CountedRows, limits, type RowLimit, rowLimits } from '../../limits.ts';
+import { type CountedRows, limits, limitsOfKind, type RowLimit, rowLimits } from '../../limits.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { type LimitCounter, projectSubject, userSubject } from '../../schemas/limits.ts';
 import { lowerPriority, type QueuePriority } from '../../schemas/values.ts';
@@ -14,6 +14,8 @@ import type { Db } from '../dynamodb/db.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits/limits-of-subjects.ts';
 import { limitCounterKey } from '../limits/used-of-limits.ts';
+
+const monthLimits = limitsOfKind('month');
 
 /** What a draft has of batches, before and after, and of limits. */
 interface Counted {
@@ -38,6 +40,7 @@ export function limitsOfRow(held: readonly EffectiveLimits[]): Partial<BatchRow>
   const seconds = held.flatMap(({ limits }) => limits.max_job_seconds ?? []);
   return {
     ...(seconds.length > 0 && { max_job_seconds: Math.min(...seconds) }),
+    ...(held.some(({ limits }) => monthLimits.some((name) => limits[name] !== undefined)) && { sums_at_once: true }),
     ...(held.some(({ isCounted }) => isCounted) && { counted_in_project: rowLimits }),
   };
 }

@@ -344,8 +344,10 @@ export function fits(draft: Draft): boolean {
   // The summaries of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
-  const others =
-    draft.contributors.length + draft.writes.length + usageChanges(draft).length + countedSubjects(draft).size;
+  // What a batch carries of usage may be added, and its row be written for that alone.
+  const carrying = [...draft.stored.batches.values()].filter(({ usage_to_add: carried }) => carried !== undefined);
+  const ofUsage = usageChanges(draft).length + 2 * Math.min(carrying.length, draft.batches.size + draft.jobs.size);
+  const others = draft.contributors.length + draft.writes.length + ofUsage + countedSubjects(draft).size;
   const items = heads + rows + inColumns + inQueues + lease + others;
   const sequenceBytes = [...draft.sequences.values()].reduce((sum, { length }) => sum + length, 0);
   return items <= maxItems && draft.bytes <= maxBytes && sequenceBytes <= maxBytes;

@@ -324,8 +324,11 @@ function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots
 function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | undefined): Write {
   const { item, goesBehind, entersAnew, paused, ...lease } = update;
   const condition = isCurrent(update);
-  const { assignments, values } = assign({ ...lease, ...(batch && jobsLeft(batch)) });
-  const removed = (['idle_since', 'rules_until', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
+  const uncounted_us = batch?.usage_to_add?.[6];
+  const set = { ...lease, ...(batch && jobsLeft(batch)), ...(uncounted_us !== undefined && { uncounted_us }) };
+  const { assignments, values } = assign(set);
+  const removable: readonly (keyof typeof set)[] = ['idle_since', 'rules_until', 'uncounted_us', ...ofLeasedJob];
+  const removed = removable.filter((name) => set[name] === undefined);
   return {
     Update: {
       TableName,

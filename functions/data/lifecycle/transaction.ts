@@ -10,13 +10,14 @@ import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import { usageChanges, usageWrites } from '../limits/usage-sums.ts';
+import { usageWrites } from '../limits/usage-sums.ts';
 import { contributorWrite } from '../projects/contributors.ts';
 import { sequenceItem } from '../rows/sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
 import type { Draft, ProcessedCall } from './draft.ts';
 import type { LifecycleDb } from './lifecycle-db.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
+import { sumDraft } from './sum-usage.ts';
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;
@@ -37,15 +38,16 @@ interface TransactionContent {
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
  * processed. Each write is conditional on the item being as it was read. The summaries of changed
- * blocks are deleted. What the rows count as goes with it, the owner's items of projects, and the
- * draft's writes into other tables.
+ * blocks are deleted. What the rows count as goes with it or is carried by their batch, the owner's
+ * items of projects, and the draft's writes into other tables.
  */
 export function createTransaction(
   db: LifecycleDb,
   userId: string,
-  content: TransactionContent,
+  decided: TransactionContent,
 ): TransactWriteCommandInput {
-  const { draft } = content;
+  const { draft, usage } = sumDraft(decided.draft);
+  const content = { ...decided, draft };
   const { tables } = db;
   const { stored } = draft;
   const queued = queueChanges(db, userId, content);
@@ -56,7 +58,7 @@ export function createTransaction(
       ...Array.from(draft.sequences, ([id, sequence]) => writeSequence(db, sequenceItem(userId, id, sequence))),
       ...columnWrites(content).map((write) => inColumns(db, userId, write)),
       ...queued.writes,
-      ...usageWrites(db, usageChanges(draft)),
+      ...usageWrites(db, usage),
       ...counterWrites(db, content),
       ...draft.contributors.map((contributor) => contributorWrite(db, contributor)),
       ...draft.writes,

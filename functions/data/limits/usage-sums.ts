@@ -1,7 +1,8 @@
 /**
  * What users have used: the one place that derives it from rows. Each transaction adds what its
- * rows count as now, less what they counted as before. So the table always equals a recount of the
- * rows, also after a correction.
+ * rows count as now, less what they counted as before, or leaves that to a later one
+ * (lifecycle/sum-usage.ts). So the table always equals a recount of the rows, less what batches
+ * carry, also after a correction.
  */
 
 import { createHash } from 'node:crypto';
@@ -62,6 +63,17 @@ export function usageOfJob(job: EndedJob | undefined, deviceType: string | undef
   return { userId, day: end.slice(0, 10), projectId, deviceType, amounts };
 }
 
+/** What a batch carries of the usage of its jobs; undefined where it carries none. */
+export function carriedUsage(
+  batch: Pick<BatchRow, 'user_id' | 'project_id' | 'device_type' | 'usage_to_add'>,
+): Usage | undefined {
+  const { user_id: userId, project_id: projectId, device_type: deviceType, usage_to_add } = batch;
+  if (usage_to_add === undefined) return undefined;
+  const [day, ...counts] = usage_to_add;
+  const amounts = usageAmounts.slice(1).map((name, at) => [name, BigInt(counts[at]!)]);
+  return { userId, day, projectId, deviceType, amounts: Object.fromEntries(amounts) };
+}
+
 /** In microseconds, as the row counts it: also before the job has ended, if a lease did. */
 function deviceTimeOf(job: EndedJob | undefined): number {
   if (job === undefined) return 0;
@@ -91,7 +103,7 @@ function totalUsage(parts: readonly Pick<Usage, 'amounts'>[]): Amounts {
   return Object.fromEntries(usageAmounts.map((name) => [name, sum(name)]));
 }
 
-function negative(usage: Usage | undefined): Usage | undefined {
+export function negative(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined) return undefined;
   const amounts = Object.entries(usage.amounts).map(([name, amount]) => [name, -amount]);
   return { ...usage, amounts: Object.fromEntries(amounts) };
@@ -159,9 +171,30 @@ export function usageKey({ userId, day, projectId, deviceType }: UsagePlace) {
   return usageKeyOf(`${usagePrefix(userId)}${day}#${projectId}#${device}`);
 }
 
+/**
+ * A partition takes 500 transactions a second, so a month has several, each for some of the users.
+ * Stored: this number never changes.
+ */
+const partitionsOfMonth = 8;
+
 /** The whole key, by its sort key. */
 export function usageKeyOf(key: string) {
-  return { month: String(key.split('#')[1]).slice(0, 7), key };
+  const [user = '', day = ''] = key.split('#');
+  return { month: partitionOf(day.slice(0, 7), user), key };
+}
+
+function partitionOf(month: string, user: string): string {
+  const sum = [...user].reduce((hash, each) => (hash * 31 + each.charCodeAt(0)) % 65_521, 7);
+  return `${month}.${sum % partitionsOfMonth}`;
+}
+
+/**
+ * The partitions of a month (`2026-11`) that hold usage of a user, or of everyone. Earlier releases
+ * had one for all users: the month itself.
+ */
+export function usagePartitions(month: string, userId?: string): string[] {
+  const places = Array.from({ length: partitionsOfMonth }, (_, place) => `${month}.${place}`);
+  return [month, ...(userId === undefined ? places : [partitionOf(month, usagePrefix(userId).slice(0, -1))])];
 }
 
 /** The beginning of all keys of one user; no other user's key begins like this. */

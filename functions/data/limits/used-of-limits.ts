@@ -10,7 +10,7 @@ import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { countRows } from '../lists/count-rows.ts';
 import type { Condition } from '../lists/query.ts';
 import { type EffectiveLimits, effectiveLimits } from './limits-of-subjects.ts';
-import { usageOfItem, usagePrefix } from './usage-sums.ts';
+import { usageOfItem, usagePartitions, usagePrefix } from './usage-sums.ts';
 
 /** The key of a subject's counter in the table Counters. */
 export function limitCounterKey(subject: string) {
@@ -49,8 +49,9 @@ interface UsedLimits {
 
 /**
  * What a subject has used of these limits, strongly consistent. The rows of a user cost what
- * countRows costs. A month costs 1 read unit for about 25 combinations of day, project and device;
- * for a project, as much for all users together.
+ * countRows costs. A month costs 1 read unit for about 25 combinations of day, project and device,
+ * and 1 for what an earlier release may have written; for a project, as much for all users
+ * together, in 9 calls.
  */
 export async function usedOfLimits(
   db: Db<'Columns' | 'Usage'>,
@@ -95,14 +96,15 @@ async function countRowsOfUser(
 
 async function usageOfMonth(db: Db<'Usage'>, subject: string, now: number) {
   const [isUser, id] = [subject.startsWith('user:'), idOf(subject)];
-  const items = await queryAll(db, {
-    table: 'Usage',
-    partition: { month: fromMilliseconds(now).slice(0, 7) },
-    sortKey: 'key',
-    range: isUser ? { startsWith: usagePrefix(id) } : 'all',
-    consistent: true,
-  });
-  return items.map(usageOfItem).filter(({ projectId }) => isUser || projectId === id);
+  const partitions = usagePartitions(fromMilliseconds(now).slice(0, 7), isUser ? id : undefined);
+  const range = isUser ? ({ startsWith: usagePrefix(id) } as const) : 'all';
+  const reads = partitions.map((month) =>
+    queryAll(db, { table: 'Usage', partition: { month }, sortKey: 'key', range, consistent: true }),
+  );
+  return (await Promise.all(reads))
+    .flat()
+    .map(usageOfItem)
+    .filter(({ projectId }) => isUser || projectId === id);
 }
 
 function idOf(subject: string): string {

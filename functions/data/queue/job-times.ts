@@ -3,8 +3,10 @@
  * all, and which workers were there last. It is an item of the device's queue. Reads of the queue's
  * front include it; claims skip it.
  *
- * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read
- * and never conflicts. The weight of a report falls exponentially with the number of later reports.
+ * The times are a sample. A report replaces a slot chosen at random, so an update needs no read and
+ * never conflicts. The weight of a time falls exponentially with the number of later ones. Once the
+ * sample is full, only reports whose usage is summed bring their times: the last of a batch, and
+ * about one in four.
  */
 
 import type { Item } from '../dynamodb/reads.ts';
@@ -34,8 +36,9 @@ const workerNames = Array.from({ length: workerSlots }, (_, slot) => workerName(
 export const namesOfJobTimes: readonly string[] = [...slotNames, ...workerNames];
 
 /**
- * The microseconds that rows of jobs count as time on a device, added after each change of rows. A
- * crash between the two loses them here: usage alone is exact.
+ * The microseconds that rows of jobs count as time on a device, added after the changes of rows
+ * that sum them (lifecycle/sum-usage.ts). A crash between the two loses them here: usage alone is
+ * exact.
  */
 export const busyName = 'busy_us';
 
@@ -53,6 +56,11 @@ export interface DeviceTimes {
    * since 1970, by `workerSlot`.
    */
   readonly seen: ReadonlyMap<number, number>;
+}
+
+/** Whether all slots of the item have a job time: the next ones may come less often. */
+export function isFullSample(item: Item | undefined): boolean {
+  return slotNames.every((name) => item?.[name] !== undefined);
 }
 
 /** Workers of different names may share a slot: then they count as one while they are idle. */

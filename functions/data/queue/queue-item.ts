@@ -83,6 +83,8 @@ export const QueueItem = z.extend(DeviceSettings, {
   jobs_left: Count,
   /** How often each of them is run, on average; absent where that is not known. */
   job_shots: z.exactOptional(Count),
+  /** Microseconds of ended jobs that its batch carries: no one has counted them as busy yet. */
+  uncounted_us: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
   /**

@@ -15,6 +15,7 @@ import {
   type DeviceTimes,
   deviceTimes,
   deviceTimesKey,
+  isFullSample,
   type JobTime,
   namesOfJobTimes,
   workerNote,
@@ -158,34 +159,37 @@ export async function moveClock(
 interface WorkerNote {
   readonly worker: string | undefined;
   readonly job?: JobTime | undefined;
-  readonly busy?: number;
+  readonly busy?: number | undefined;
 }
 
 /**
- * Notes that a worker was heard of, and how long a job occupied it that it reported. 1 write
- * unit.
+ * Notes that a worker was heard of, and how long a job occupied it that it reported. Returns
+ * whether the sample of times is full. 1 write unit.
  */
 export async function noteWorker(
   db: Db<'DeviceQueue'>,
   deviceType: string,
   { worker, job, busy = 0 }: WorkerNote,
-): Promise<void> {
+): Promise<boolean> {
   const { assignments, values } = assign(workerNote(worker, db.clock.now(), job));
-  await updateItem(
+  const noted = await updateItem(
     db,
     { device_type: deviceType, key: deviceTimesKey },
     {
       UpdateExpression: `SET ${assignments} ADD ${busyName} :busy`,
       ExpressionAttributeValues: { ...values, ':busy': busy },
+      ReturnValues: 'ALL_NEW',
     },
   );
+  return 'updated' in noted && isFullSample(noted.updated);
 }
 
 /**
  * Adds microseconds for which a device was busy. What they belong to is stored already, so a
- * failure is only logged. 1 write unit.
+ * failure is only logged. 1 write unit, none for 0.
  */
 export async function countBusy(db: Db<'DeviceQueue'>, deviceType: string, microseconds: number): Promise<void> {
+  if (microseconds === 0) return;
   try {
     await updateItem(
       db,

@@ -71,9 +71,12 @@ export function packConstants(content: Content): Uint8Array {
   return zlib().gzipSync(JSON.stringify(Object.fromEntries(constantsIn(content))));
 }
 
-/** The id of a row's constants in the table Sequences. No id of a row has a `#`. */
-export function constantsId(id: string): string {
-  return `${id}#constants`;
+/**
+ * The id of a row's constants in the table Sequences. No id of a row has a `#`. A batch and a job
+ * of events may have the same id.
+ */
+export function constantsId(row: Content): string {
+  return `${row.id}#${'variables' in row ? 'variables' : 'configuration'}`;
 }
 
 /** Whether two values of a constant are the same; each may be a marker. */
@@ -104,7 +107,7 @@ export async function withConstants<Row extends Content>(
   db: Db<'Sequences'>,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
-  const keys = rows.filter(hasMarker).map(({ user_id, id }) => ({ user_id, id: constantsId(String(id)) }));
+  const keys = rows.filter(hasMarker).map((row) => ({ user_id: row.user_id, id: constantsId(row) }));
   if (keys.length === 0) return rows;
   const keyOf = ({ user_id, id }: Item) => JSON.stringify([user_id, id]);
   const found = new Map<string, Content>();
@@ -113,7 +116,7 @@ export async function withConstants<Row extends Content>(
     const items = await batchGet(db, { table: 'Sequences', keys: missing, consistent });
     for (const item of items) found.set(keyOf(item), unpack(item));
   }
-  const textsOf = ({ user_id, id }: Content) => found.get(keyOf({ user_id, id: constantsId(String(id)) }));
+  const textsOf = (row: Content) => found.get(keyOf({ user_id: row.user_id, id: constantsId(row) }));
   return rows.map((row) => (hasMarker(row) ? fill(row, textsOf(row)) : row));
 }
 
