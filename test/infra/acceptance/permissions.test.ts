@@ -88,7 +88,9 @@ describe('the check of permissions', () => {
   it('names what a role lacks, and what it has too much', async () => {
     await expect(
       check(ofGetJob((all) => all.filter((each) => !JSON.stringify(each).includes('GetItem')))),
-    ).rejects.toThrow('getJob may not GetItem Jobs; getJob may not BatchGetItem Sequences; getJob may not GetItem Sequences');
+    ).rejects.toThrow(
+      'getJob may not GetItem Jobs; getJob may not BatchGetItem Sequences; getJob may not GetItem Sequences',
+    );
     const broad: PolicyStatement = { Effect: 'Allow', Action: ['sqs:*', 'secretsmanager:DeleteSecret'], Resource: '*' };
     const found = await check(ofGetJob((all) => [...all, broad])).catch((error: Error) => error.message);
     expect(found).toContain('getJob may PurgeQueue Webhooks/dead_letters');
