@@ -3,10 +3,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { getBatchDetails } from '../../functions/data/batches/batch-details.ts';
 import { eraseBatch } from '../../functions/data/batches/erasures.ts';
 import { createBatch } from '../../functions/data/batches/new-batches.ts';
+import { rebatch } from '../../functions/data/batches/rebatches.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
 import { constantsId } from '../../functions/data/rows/constants.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { ask } from '../support/ask.ts';
 import { changeItem } from '../support/change-item.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -21,6 +27,7 @@ import { startResultsStore } from '../support/results-store.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 import { testDb } from '../support/test-db.ts';
+import { withoutRole } from '../support/without-role.ts';
 import { allResults, leaseFrom, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -186,6 +193,52 @@ describe('long constants', () => {
       null,
     ]);
   });
+
+  /** A client whose reads of this table go on only when the batch has ended and was erased. */
+  const erasingAfter = (table: 'Batches' | 'Jobs', batchId: string) => {
+    let isErased = false;
+    return interceptedClient(client, async ({ input, send }) => {
+      const answer = await send();
+      const asked = input.TableName === names[table] || names[table] in ((input.RequestItems as object) ?? {});
+      if (asked && !isErased) {
+        isErased = true;
+        await stack.cancel(user, batchId);
+        await eraseBatch(db, allResults, { userId: user, batchId });
+      }
+      return answer;
+    });
+  };
+
+  it('are null in lists whose rows are older than the erasure', async () => {
+    const first = await create();
+    const old = testDb(erasingAfter('Batches', first.data.id), names);
+    expect(await listBatches(old, withoutRole(user), BatchListQuery.parse({}))).toMatchObject({
+      items: [{ status: 'PENDING', configuration: null }],
+    });
+    const second = await create();
+    const older = testDb(erasingAfter('Jobs', second.data.id), names);
+    const ofSecond = JobListQuery.parse({ batch_id: [second.data.id] });
+    expect(await listJobs(older, withoutRole(user), ofSecond)).toMatchObject({
+      items: [{ variables: null }, { variables: null }],
+    });
+    const third = await create();
+    const oldest = testDb(erasingAfter('Jobs', third.data.id), names);
+    expect(await getBatchDetails(oldest, user, third.data.id)).toMatchObject({
+      jobs: [{ variables: null }, { variables: null }],
+    });
+  });
+
+  it.each(['Batches', 'Jobs'] as const)(
+    'are not run again as none: the batch is erased after a read of %s',
+    async (table) => {
+      const { data } = await create();
+      await stack.cancel(user, data.id);
+      const late = testDb(erasingAfter(table, data.id), names);
+      const call = { userId: user, claims: { queue_priority: 'HIGH' } } as const;
+      await expect(rebatch(late, call, { batchId: data.id, query: {} })).rejects.toThrow('erased');
+      expect((await batchesAndJobs(client, names, user)).batches).toHaveLength(1);
+    },
+  );
 
   it('that are lost are never handed out as none', async () => {
     const { data } = await create();

@@ -1,8 +1,8 @@
 /** Runs jobs of a batch again, in a new batch. */
 
 import { randomUUID } from 'node:crypto';
-import { IllegalTransition, InvalidInput } from '../../errors.ts';
-import type { Batch, BatchWithJobs } from '../../schemas/batch.ts';
+import { IllegalTransition, InvalidInput, requireFound } from '../../errors.ts';
+import type { BatchRow, BatchWithJobs } from '../../schemas/batch.ts';
 import type { Claims } from '../../schemas/claims.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import type { RebatchQuery } from '../../schemas/job-selection.ts';
@@ -21,8 +21,8 @@ import {
 } from '../lifecycle/request-creation.ts';
 import type { ScheduleRecovery } from '../lifecycle/schedule-recovery.ts';
 import { asOwner } from '../projects/access.ts';
-import { type BatchOfUser, batchOf, getBatch } from '../rows/batches.ts';
-import { withConstants } from '../rows/constants.ts';
+import { type BatchOfUser, batchOf, getBatchRow } from '../rows/batches.ts';
+import { hasLost, withConstants } from '../rows/constants.ts';
 import { getGzippedSequences } from '../rows/sequences.ts';
 import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -51,7 +51,7 @@ interface RebatchSource {
  * batch or query.
  *
  * Costs: what selectJobs and withConstants read, one read unit for each 4 KB of sequence, and
- * requestCreation's writes.
+ * requestCreation's writes; where constants or sequences are missing, the source's row once more.
  */
 export async function rebatch(
   db: CreationDb,
@@ -61,7 +61,7 @@ export async function rebatch(
 ): Promise<BatchWithJobs> {
   const { userId, claims, idempotencyKey } = call;
   const source = await asOwner(db, call, { right: 'read', table: 'Batches', id: sourceId }, (owner) =>
-    getBatch(db, owner, sourceId),
+    getBatchRow(db, owner, sourceId),
   );
   requireContent(source);
   if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
@@ -98,16 +98,22 @@ async function createRepetition(
   repetition: Repetition,
   scheduleRecovery?: ScheduleRecovery,
 ): Promise<BatchWithJobs> {
-  const { source } = repetition;
   requireSome(repetition.jobs);
-  const ids = [source.id, ...repetition.jobs.map(({ id }) => id)];
-  const [stored, jobs] = await Promise.all([
-    getGzippedSequences(db, source.user_id, ids),
+  const { user_id, id } = repetition.source;
+  const ids = [id, ...repetition.jobs.map((job) => job.id)];
+  const [stored, [source = repetition.source], jobs] = await Promise.all([
+    getGzippedSequences(db, user_id, ids),
+    withConstants(db, [repetition.source]),
     withConstants(db, repetition.jobs),
   ]);
-  const creation = creationOf(userId, { ...repetition, jobs }, stored);
+  const hasConstants =
+    !hasLost(repetition.source, source) && !jobs.some((job, at) => hasLost(repetition.jobs[at]!, job));
+  const hasSequences = stored.has(id) || jobs.every((job) => stored.has(job.id));
+  // It has been erased meanwhile; or it is of events, and never had sequences.
+  if (!hasConstants || !hasSequences) requireContent(requireFound(await getBatchRow(db, user_id, id), 'batch'));
+  const creation = creationOf(userId, { ...repetition, source, jobs }, stored);
   const rows = await requestCreation(db, userId, creation, scheduleRecovery);
-  const sequence = stored.get(source.id);
+  const sequence = stored.get(id);
   const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
   return withJobs(batch, rows.jobs);
 }
@@ -137,7 +143,7 @@ interface Choice {
 }
 
 interface Repetition {
-  readonly source: Batch;
+  readonly source: BatchRow;
   readonly jobs: readonly JobRow[];
   readonly claims: Claims;
   readonly batchId: string;
@@ -185,7 +191,7 @@ function creationOf(
     tags: source.tags,
     // Messages about it are not for a fellow.
     webhook: source.user_id === userId ? source.webhook : null,
-    configuration: source.configuration,
+    configuration: parseStoredObject(source.configuration),
     backend_configuration: source.backend_configuration,
     device_status: null,
   };

@@ -19,7 +19,7 @@ import {
 import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
 import type { Counts } from '../lists/reader.ts';
 import type { Member } from '../projects/access.ts';
-import { type Content, withConstants } from './constants.ts';
+import { type Content, type RowsRead, withConstants } from './constants.ts';
 
 export interface BatchOfUser {
   readonly userId: string;
@@ -56,7 +56,7 @@ export function listBatches(
   caller: Member,
   query: BatchListQuery,
 ): Promise<Page<Listed<Batch>>> {
-  const show = (rows: readonly Content[]) => showBatches(db, rows);
+  const show = (rows: readonly Content[]) => showBatches(db, rows, { mayBeOld: true });
   return listVisible(db, { list: formatsOf(db).batch, parameters, show }, caller, query);
 }
 
@@ -92,8 +92,8 @@ export function getBatchRow(db: Db<'Batches'>, userId: string, batchId: string):
 }
 
 /** The batches of these rows as lists show them, in their order. Costs: see withConstants. */
-export async function showBatches(db: Db<'Sequences'>, rows: readonly Content[]): Promise<Batch[]> {
-  return (await withConstants(db, rows)).map(batchOf);
+export async function showBatches(db: Db<'Sequences'>, rows: readonly Content[], read?: RowsRead): Promise<Batch[]> {
+  return (await withConstants(db, rows, read)).map(batchOf);
 }
 
 /** The batch of a row as lists show it. Costs: see withConstants. */

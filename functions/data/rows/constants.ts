@@ -23,6 +23,11 @@ const maxUnpackedBytes = 1_000_000;
 /** Not imported: most calls have no long constants. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
+/** How rows were read: through an index they may be old. */
+export interface RowsRead {
+  readonly mayBeOld?: boolean;
+}
+
 /** A row as it is stored, or what goes into one. */
 export type Content = Readonly<Record<string, unknown>>;
 
@@ -101,11 +106,13 @@ export function hasMarker(row: Content): boolean {
  * have an item yet: such items are read again, strongly consistent.
  *
  * Constants are erased with their batch. So a row that has ended and was read just before shows
- * nulls. Throws CorruptData where constants of another row are missing.
+ * nulls; where rows may be old, any row does. Throws CorruptData where constants of another row are
+ * missing.
  */
 export async function withConstants<Row extends Content>(
   db: Db<'Sequences'>,
   rows: readonly Row[],
+  { mayBeOld = false }: RowsRead = {},
 ): Promise<readonly Row[]> {
   const keys = rows.filter(hasMarker).map((row) => ({ user_id: row.user_id, id: constantsId(row) }));
   if (keys.length === 0) return rows;
@@ -117,12 +124,17 @@ export async function withConstants<Row extends Content>(
     for (const item of items) found.set(keyOf(item), unpack(item));
   }
   const textsOf = (row: Content) => found.get(keyOf({ user_id: row.user_id, id: constantsId(row) }));
-  return rows.map((row) => (hasMarker(row) ? fill(row, textsOf(row)) : row));
+  return rows.map((row) => (hasMarker(row) ? fill(row, textsOf(row), mayBeOld || hasEnded(row)) : row));
 }
 
-function fill<Row extends Content>(row: Row, texts: Content = {}): Row {
+/** Whether constants of the row were erased before withConstants has read them. */
+export function hasLost(row: Content, shown: Content): boolean {
+  return constantNames.some((name) => isMarker(row[name]) && shown[name] === null);
+}
+
+function fill<Row extends Content>(row: Row, texts: Content = {}, mayBeErased: boolean): Row {
   const marked = constantNames.filter((name) => isMarker(row[name]));
-  const isErased = Object.keys(texts).length === 0 && hasEnded(row);
+  const isErased = mayBeErased && Object.keys(texts).length === 0;
   if (!isErased && !marked.every((name) => isSameConstant(row[name], texts[name]))) {
     throw new CorruptData(`The constants of ${row.id} are missing, or are others.`);
   }

@@ -23,7 +23,7 @@ import type { ListQuery } from '../lists/query.ts';
 import { type Counts, readList } from '../lists/reader.ts';
 import { findFellowsRows, type Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
-import { type Content, withConstants } from './constants.ts';
+import { type Content, type RowsRead, withConstants } from './constants.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
@@ -54,7 +54,7 @@ export async function listJobs(
   caller: Member,
   query: JobListQuery,
 ): Promise<Page<Listed<Job>>> {
-  const show = (rows: readonly Content[]) => showJobs(db, rows);
+  const show = (rows: readonly Content[]) => showJobs(db, rows, { mayBeOld: true });
   const list = { list: formatsOf(db).job, parameters, show };
   const own = await listVisible(db, list, caller, query);
   const fellows = own.total > 0 ? [] : await fellowsWithBatch(db, caller, query);
@@ -96,12 +96,12 @@ export async function listJobsOfBatch(
   const order = { kind: 'column', column: 'creation_order' } as const;
   const query: ListQuery = { conditions: [inSets('batch')([batchId])], order, direction: 'ASC', offset: 0, limit };
   const { items, total } = await readList(db, formatsOf(db).job, userId, query);
-  return { items: await showJobs(db, items), total };
+  return { items: await showJobs(db, items, { mayBeOld: true }), total };
 }
 
 /** The jobs of these rows as users see them, in their order. Costs: see withConstants. */
-export async function showJobs(db: Db<'Sequences'>, rows: readonly Content[]): Promise<Job[]> {
-  return (await withConstants(db, rows)).map(jobOf);
+export async function showJobs(db: Db<'Sequences'>, rows: readonly Content[], read?: RowsRead): Promise<Job[]> {
+  return (await withConstants(db, rows, read)).map(jobOf);
 }
 
 /**
