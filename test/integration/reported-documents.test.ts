@@ -16,7 +16,9 @@ import { startResultsStore } from '../support/results-store.ts';
 import { seed } from '../support/seed.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { struckClient } from '../support/strike-each.ts';
+import { testDb } from '../support/test-db.ts';
 import { workerStack } from '../support/worker-stack.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 /** The clock is stopped: real leases last for a minute, and a test may take longer. */
@@ -84,6 +86,16 @@ describe('a report with a document', () => {
     expect(await read(userId, ids[0]!)).toEqual({ status: 'DONE', text });
     const full = await ask('getFullResults', { userId, path: { batch_id: batch.id } });
     expect(full.data[ids[0]!]).toEqual(JSON.parse(text));
+  });
+
+  it('may be of a job that an event has started before its turn', async () => {
+    const { userId, ids, lease } = await held({ jobs: [{}, {}] });
+    await writeApi(testDb(client, names)).recordJobStatus(userId, ids[1]!, { status: 'RUNNING' });
+    expect((await report(lease, ids[1]!, two)).status).toBe(409);
+    expect(results.requests).toEqual([]);
+    expect((await report(lease, ids[0]!, one)).data.job.id).toBe(ids[1]);
+    expect((await report(lease, ids[1]!, two)).status).toBe(200);
+    expect(await read(userId, ids[1]!)).toEqual({ status: 'DONE', text: two });
   });
 
   it('may be of a job that failed', async () => {

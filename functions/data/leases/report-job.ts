@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidInput, LeaseLost } from '../../errors.ts';
 import { addToRequestLog, describeError } from '../../runtime/request-log.ts';
+import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference, NextJob, ReportRequest } from '../../schemas/lease.ts';
 import { isFinalJob } from '../../statuses.ts';
 import { leasedResultsKey } from '../../values/results-key.ts';
@@ -33,11 +34,14 @@ export async function getUploadKey(
   const [item, job] = await Promise.all([getLeased(db, lease), getJobRow(db, lease, jobId)]);
   if (item === undefined) throw leaseLost();
   if (job === undefined) throw noSuchJob();
-  if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
-    throw jobNotLeased();
-  }
+  if (!runs(job, item)) throw jobNotLeased();
   if ((await renewLease(db, lease, sha256)) === undefined) throw leaseLost();
   return leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+}
+
+/** Whether the job is the one that runs under the lease. */
+function runs(job: JobRow, { place }: QueueItem): boolean {
+  return !isFinalJob(job) && job.status !== 'PENDING' && job.creation_order === place;
 }
 
 /** What a worker reports of a job under its lease. */
@@ -160,16 +164,17 @@ async function storeDocument(
   bucket: ResultsBucket,
   { lease, jobId, item, text }: HeldReport & { readonly text: string },
 ): Promise<string | undefined> {
-  if (item.job_id === jobId) {
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    const key = leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
-    await putResults(bucket, key, { text, sha256 });
-    return key;
+  // The item does not name a job that an event has started: its row tells.
+  if (item.job_id !== jobId) {
+    const job = await getJobRow(db, lease, jobId);
+    if (job === undefined) throw noSuchJob();
+    if (isFinalJob(job)) return undefined;
+    if (!runs(job, item)) throw jobNotLeased();
   }
-  const job = await getJobRow(db, lease, jobId);
-  if (job === undefined) throw noSuchJob();
-  if (!isFinalJob(job)) throw jobNotLeased();
-  return undefined;
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const key = leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+  await putResults(bucket, key, { text, sha256 });
+  return key;
 }
 
 /**
