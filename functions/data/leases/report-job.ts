@@ -164,7 +164,7 @@ async function storeDocument(
   bucket: ResultsBucket,
   { lease, jobId, item, text }: HeldReport & { readonly text: string },
 ): Promise<string | undefined> {
-  // The item does not name a job that an event has started: its row tells.
+  // The item does not name a job that an event has started: its row shows it.
   if (item.job_id !== jobId) {
     const job = await getJobRow(db, lease, jobId);
     if (job === undefined) throw noSuchJob();
