@@ -314,6 +314,35 @@ describe('what jobs of a batch have used, while a worker has it,', () => {
     }
   });
 
+  it('brings one job time in four, once the device has a full sample of them', async () => {
+    clock.now = noon;
+    const { user, device } = newNames();
+    const notes: unknown[] = [];
+    const watched = interceptedClient(client, (call) => {
+      if (call.name === 'UpdateCommand' && (call.input.Key as { key?: string }).key === '!activity') notes.push(call);
+      return call.send();
+    });
+    const own = workerStack(watched, names, clock, bucket);
+    const full = Object.fromEntries(Array.from({ length: 100 }, (_, slot) => [`j${slot.toString(36)}`, 1]));
+    const Key = { device_type: device, key: '!activity' };
+    const noted = async (attributes: object) => {
+      await changeItem(client, names.DeviceQueue, { Key, attributes: { ...attributes } });
+      await own.create(user, { device_type: device, jobs: 8 });
+      notes.length = 0;
+      const claim = await own.claimed(device);
+      for (let { job }: { job: { id: string } | null } = claim; job !== null; ) {
+        seconds(10);
+        ({ job } = await own.report(leaseFrom(claim), job.id));
+      }
+      return notes.length;
+    };
+    expect(await noted({ j0: 1 })).toBe(8);
+    // The first one shows that it is full now.
+    expect(await noted(full)).toBe(3);
+    expect(await noted(full)).toBe(2);
+    expect(await busySeconds(device)).toBe(240);
+  });
+
   it('is summed at once where months are limited', async () => {
     clock.now = noon;
     const { user, device } = newNames();
