@@ -33,6 +33,19 @@ export interface WriterFigure {
   readonly conflictsPerChange: number;
 }
 
+/** Of eight workers that empty a queue. */
+export interface WorkerFigure {
+  readonly name: string;
+  readonly jobsPerSecond: number;
+  readonly transactionsPerJob: number;
+  /** Transactions whose conditions failed. */
+  readonly failedPerJob: number;
+  /** Transactions that wrote an item while another one did. */
+  readonly overlappingPerJob: number;
+  /** Calls that failed with TooBusy. */
+  readonly tooBusy: number;
+}
+
 /** Of calls at once, and of a worker's reports beside them. */
 export interface ThrottlingFigure {
   readonly name: string;
@@ -73,6 +86,7 @@ export interface Figures {
   readonly devices?: readonly CallFigure[];
   readonly claims?: readonly ClaimFigure[];
   readonly writers?: readonly WriterFigure[];
+  readonly workers?: readonly WorkerFigure[];
   readonly throttling?: readonly ThrottlingFigure[];
   readonly bundles?: readonly BundleFigure[];
   readonly localStack?: readonly LocalStackFigure[];
@@ -154,6 +168,16 @@ export function writerTable(figures: readonly WriterFigure[]): string {
   return figureTable('writers of one user', figures, [
     ['changes a second', ({ changesPerSecond }) => changesPerSecond],
     ['conflicts for each change', ({ conflictsPerChange }) => conflictsPerChange],
+  ]);
+}
+
+export function workerTable(figures: readonly WorkerFigure[]): string {
+  return figureTable('8 workers', figures, [
+    ['jobs a second', ({ jobsPerSecond }) => jobsPerSecond],
+    ['transactions a job', ({ transactionsPerJob }) => transactionsPerJob],
+    ['of them failed', ({ failedPerJob }) => failedPerJob],
+    ['overlapping', ({ overlappingPerJob }) => overlappingPerJob],
+    ['TooBusy', ({ tooBusy }) => tooBusy],
   ]);
 }
 

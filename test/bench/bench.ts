@@ -28,6 +28,7 @@ import { measureEvents } from './measure-events.ts';
 import { type ListBench, measureLists } from './measure-lists.ts';
 import { measureLocalStack } from './measure-local-stack.ts';
 import { measureThrottling } from './measure-throttling.ts';
+import { measureWorkers } from './measure-workers.ts';
 import { measureWriters } from './measure-writers.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
 
@@ -104,6 +105,8 @@ async function measureSection(section: Section, { sizes, json, isQuick }: Effort
     const plain = documentClient(60_000);
     const writers = measureWriters(plain, await createTables(plain, 'writers-'));
     show(json, { writers: await collected(writers, section) });
+    const workers = measureWorkers(plain, await createTables(plain, 'workers-'));
+    show(json, { workers: await collected(workers, 'workers') });
   } else {
     const bench = await connect(section);
     const calls = section === 'events' ? measureEvents(bench) : measureEndpoints(bench, { large: !isQuick });
