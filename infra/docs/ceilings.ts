@@ -3,6 +3,7 @@
  * units that a job's life writes to the keys that many jobs share, and from AWS's quotas.
  */
 
+import { partitionsOfMonth } from '../../functions/data/limits/usage-sums.ts';
 import { type CallFigure, type Figures, markdownTable } from './performance.ts';
 import { functionSeconds } from './usage-costs.ts';
 
@@ -26,30 +27,31 @@ const lives: readonly Life[] = [
   { name: 'batches of 100 jobs', jobs: 100 },
 ];
 
-/** What a batch and each of its jobs write to a key that others write, too. */
+/** What the life of a batch writes to a key that others write, too. */
 interface SharedKey {
   readonly of: 'one user' | 'one device' | 'all';
-  readonly key: string;
-  /** Write units: of the creation, the claim and the last end; and for each job. */
-  readonly units: { readonly batch: number; readonly job: number };
+  readonly name: string;
+  /** How many keys share the writes evenly. */
+  readonly keys: number;
+  readonly units: (life: Life) => number;
 }
+/** With every fourth job, and at the batch's end. */
+const sumsOfUsage = ({ jobs }: Life) => 2 * Math.ceil(jobs / 4);
 const sharedKeys: readonly SharedKey[] = [
-  { of: 'one user', key: 'the user’s usage of a month', units: { batch: 0, job: 2 } },
-  // Creation 2, claim 2 with the clock, the last end 1. A job: its start or end 2, its heartbeat 1,
-  // its link 1, the job times of its device 1.
-  { of: 'one device', key: 'the device’s queue', units: { batch: 5, job: 5 } },
-  { of: 'all', key: 'the usage of a month', units: { batch: 0, job: 2 } },
+  { of: 'one user', name: 'the user’s usage of a month', keys: 1, units: sumsOfUsage },
+  // Creation 2, claim 2 with the clock, the last end 1. A job: its start or end 2; every fourth one
+  // notes the job times of its device.
+  { of: 'one device', name: 'the device’s queue', keys: 1, units: ({ jobs }) => 5 + 2 * jobs + Math.ceil(jobs / 4) },
+  { of: 'all', name: 'the usage of a month, by eight keys', keys: partitionsOfMonth, units: sumsOfUsage },
 ];
 
 /** Transactions that write the heads of a user's lists: no two at the same time. */
 const transactionsOf = ({ jobs }: Life) => 2 + jobs;
 
-/** How often each call comes in the life of a batch. */
+/** How often each call comes in the life of a batch of jobs of less than 20 s. */
 const callsOf = ({ jobs }: Life): readonly (readonly [count: number, of: 'endpoints' | 'devices', name: string])[] => [
   [1, 'endpoints', 'createBatch, 4 jobs'],
   [1, 'devices', 'claim, 1 batch waits'],
-  [jobs, 'devices', 'heartbeat'],
-  [jobs, 'devices', 'link for an upload'],
   [jobs - 1, 'devices', 'report, and the next job'],
   [1, 'devices', 'report of the last job'],
 ];
@@ -66,8 +68,8 @@ export function ceilingTable(figures: Figures): string {
   const bounds: readonly (readonly [of: string, what: string, jobsPerSecond: (life: Life) => number])[] = [
     ['one user', 'one transaction at a time', (life) => life.jobs / (transactionsOf(life) * transactionSeconds)],
     ...sharedKeys.map(
-      ({ of, key, units }) =>
-        [of, key, ({ jobs }: Life) => maxUnitsPerSecond.write / (units.batch / jobs + units.job)] as const,
+      ({ of, name, keys, units }) =>
+        [of, name, (life: Life) => (keys * maxUnitsPerSecond.write * life.jobs) / units(life)] as const,
     ),
     ['all', 'execution environments', (life) => maxEnvironments / perJob(life, functionSeconds)],
     ['all', 'calls of the gateway', (life) => maxCallsPerSecond / perJob(life, () => 1)],

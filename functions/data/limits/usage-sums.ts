@@ -175,7 +175,7 @@ export function usageKey({ userId, day, projectId, deviceType }: UsagePlace) {
  * A partition takes 500 transactions a second, so a month has several, each for some of the users.
  * Stored: this number never changes.
  */
-const partitionsOfMonth = 8;
+export const partitionsOfMonth = 8;
 
 /** The whole key, by its sort key. */
 export function usageKeyOf(key: string) {
