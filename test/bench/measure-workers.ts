@@ -91,12 +91,12 @@ async function work(
     const claim = await unlessBusy(() => stack.claim(device, worker));
     if (claim === undefined) return;
     if (claim === 'busy') continue;
-    for (let job: { readonly id: string } | undefined = claim.job; job !== undefined; ) {
-      const { id } = job;
-      const answer = await unlessBusy(() => stack.report(leaseFrom(claim), id));
+    for (let id: string | undefined = claim.job.id; id !== undefined; ) {
+      const reported: string = id;
+      const answer = await unlessBusy(() => stack.report(leaseFrom(claim), reported));
       if (answer === 'busy') continue;
       result.done += 1;
-      job = answer.job ?? undefined;
+      id = answer.job?.id;
     }
   }
 }
