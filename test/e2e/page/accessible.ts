@@ -16,6 +16,8 @@ export async function expectAccessible(page: Page, what: string) {
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(`${axe}; undefined`);
   // The page completes what it shows in the frame after. Buttons change their colours by and by.
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
+  // What is of an earlier address is pale until the new answer is there.
+  await page.waitFor(`!document.querySelector('[aria-busy="true"]')`);
   // What is at work never stops moving.
   await page.waitFor(
     'document.getAnimations().every((each) => each.effect.getComputedTiming().endTime === Number.POSITIVE_INFINITY)',
