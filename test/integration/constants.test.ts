@@ -146,6 +146,11 @@ describe('long constants', () => {
     await expect(events.createBatch(user, batch({ variables: { note: 'y'.repeat(1_000) } }))).rejects.toThrow(
       'variables',
     );
+    const backend = (backend_configuration: string) => newBatch(8, { jobs: [], backend_configuration });
+    await events.createBatch(user, backend('x'.repeat(1_000)));
+    const marked = (await batchesAndJobs(client, names, user)).batches.find(({ id }) => id === newBatch(8).id);
+    expect(marked!.backend_configuration).toMatch(/^#/);
+    await expect(events.createBatch(user, backend(marked!.backend_configuration!))).rejects.toThrow('backend');
     // As an earlier release wrote it.
     const attributes = { variables: JSON.stringify(variables) };
     await changeItem(client, names.Jobs, { Key: { user_id: user, id: row!.id }, attributes });

@@ -3,7 +3,6 @@ import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
-import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
@@ -13,7 +12,7 @@ import {
   type Content,
   constantsId,
   hasMarker,
-  isSameConstant,
+  holdsValue,
   leastApart,
   markConstants,
   packConstants,
@@ -360,7 +359,7 @@ function withItemsBeside(
 function requireSame(row: BatchRow | JobRow, content: Readonly<Record<string, unknown>>) {
   for (const [name, value] of Object.entries(content)) {
     const stored = (row as Readonly<Record<string, unknown>>)[name];
-    if (!isDeepStrictEqual(stored, value) && !isSameConstant(stored, value)) {
+    if (!holdsValue({ name, stored }, value)) {
       throw new AlreadyExists('already_exists', `${row.id} exists with another ${name}.`);
     }
   }

@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { CorruptData } from '../../errors.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../statuses.ts';
+import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet, type Item } from '../dynamodb/reads.ts';
 import { attributeBytes } from '../dynamodb/write-units.ts';
@@ -39,9 +40,9 @@ function constantsIn(content: Content): [name: string, text: string][] {
   });
 }
 
-/** What a row holds in the place of a text; a text that looks like it lies apart, too. */
+/** What a row holds in the place of a text. A text that looks like a marker always lies apart. */
 function markerOf(text: string): string {
-  return isMarker(text) ? text : `#${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
+  return `#${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
 }
 
 function isMarker(text: unknown): boolean {
@@ -84,14 +85,20 @@ export function constantsId(row: Content): string {
   return `${row.id}#${'variables' in row ? 'variables' : 'configuration'}`;
 }
 
-/** Whether two values of a constant are the same; each may be a marker. */
-export function isSameConstant(value: unknown, other: unknown): boolean {
-  return typeof value === 'string' && typeof other === 'string' && markerOf(value) === markerOf(other);
+/** Whether the attribute of a row holds this value, in itself or apart. */
+export function holdsValue({ name, stored }: { readonly name: string; readonly stored: unknown }, value: unknown) {
+  const mayBeApart = constantNames.some((each) => each === name) && isMarker(stored);
+  return mayBeApart ? isApart(stored, value) : isDeepStrictEqual(stored, value);
+}
+
+/** Whether this text lies apart, by what its row holds in its place. */
+function isApart(stored: unknown, text: unknown): boolean {
+  return typeof text === 'string' && stored === markerOf(text);
 }
 
 /** The row with each of these constants whose marker it has. */
 export function withTexts<Row extends Content>(row: Row, content: Content): Row {
-  const texts = constantsIn(content).filter(([name, text]) => isMarker(row[name]) && row[name] === markerOf(text));
+  const texts = constantsIn(content).filter(([name, text]) => isApart(row[name], text));
   return texts.length === 0 ? row : { ...row, ...Object.fromEntries(texts) };
 }
 
@@ -135,7 +142,7 @@ export function hasLost(row: Content, shown: Content): boolean {
 function fill<Row extends Content>(row: Row, texts: Content = {}, mayBeErased: boolean): Row {
   const marked = constantNames.filter((name) => isMarker(row[name]));
   const isErased = mayBeErased && Object.keys(texts).length === 0;
-  if (!isErased && !marked.every((name) => isSameConstant(row[name], texts[name]))) {
+  if (!isErased && !marked.every((name) => isApart(row[name], texts[name]))) {
     throw new CorruptData(`The constants of ${row.id} are missing, or are others.`);
   }
   return { ...row, ...Object.fromEntries(marked.map((name) => [name, texts[name] ?? null])) };
