@@ -5,6 +5,7 @@
 
 import * as z from 'zod/mini';
 import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
+import { zlib } from '../values/zlib.ts';
 import { reportFault } from './faults.ts';
 
 /** As it is stored: gzipped, in an item of at most 400 KB. */
@@ -15,9 +16,6 @@ const maxEscapedBytes = 5 * 1024 * 1024;
 
 /** A body holds no longer one, so no stored one is longer either. */
 const maxBytes = 6 * 1024 * 1024;
-
-/** Loaded when it is first needed: 2 ms of CPU time. */
-const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** What the service knows of a sequence. */
 export interface SequenceFacts {

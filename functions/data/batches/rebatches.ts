@@ -10,6 +10,7 @@ import { sequenceText } from '../../schemas/sequence.ts';
 import { lowerPriority } from '../../schemas/values.ts';
 import { parseStoredObject } from '../../values/json-text.ts';
 import { derivedUuid } from '../../values/uuid.ts';
+import { zlib } from '../../values/zlib.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from '../lifecycle/draft.ts';
 import { requireContent } from '../lifecycle/erase.ts';
@@ -153,12 +154,12 @@ interface Repetition {
 /** The jobs' places in their batch, as gzipped steps: some 6 KB for 5,000 jobs at most. */
 function packPlaces(jobs: readonly JobRow[]): Uint8Array {
   const steps = jobs.map(({ creation_order }, at) => creation_order - (jobs[at - 1]?.creation_order ?? 0));
-  return process.getBuiltinModule('node:zlib').gzipSync(JSON.stringify(steps));
+  return zlib().gzipSync(JSON.stringify(steps));
 }
 
 function unpackPlaces(packed: Uint8Array): number[] {
   let place = 0;
-  return JSON.parse(process.getBuiltinModule('node:zlib').gunzipSync(packed).toString()).map((step: number) => {
+  return JSON.parse(zlib().gunzipSync(packed).toString()).map((step: number) => {
     place += step;
     return place;
   });

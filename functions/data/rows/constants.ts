@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { CorruptData } from '../../errors.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../statuses.ts';
 import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
+import { zlib } from '../../values/zlib.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { batchGet, type Item } from '../dynamodb/reads.ts';
 import { attributeBytes } from '../dynamodb/write-units.ts';
@@ -20,9 +21,6 @@ const constantNames = ['variables', 'configuration', 'backend_configuration'] as
 
 /** An item holds no more than this once it is unpacked: 50 KB of a request, escaped. */
 const maxUnpackedBytes = 1_000_000;
-
-/** Not imported: most calls have no long constants. */
-const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** How rows were read: through an index they may be old. */
 export interface RowsRead {
