@@ -1,2 +1,2 @@
-/** Node's `zlib`, loaded when it is first needed: an import takes 2 ms of CPU time at a cold start. */
+/** Node's `zlib`, loaded when it is first needed: its import takes 2 ms of a cold start. */
 export const zlib = () => process.getBuiltinModule('node:zlib');
