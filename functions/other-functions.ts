@@ -62,7 +62,7 @@ export const otherFunctions = {
   sealSegments: {
     entry: 'consumers/seal-segments',
     uses: {
-      Columns: ['BatchGetItem', 'Query', 'PutItem'],
+      Columns: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem'],
       // Lambda sends there in this function's role.
       'Recovery/dead_letters': ['SendMessage'],
     },

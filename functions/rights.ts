@@ -60,16 +60,16 @@ export interface FunctionDescription {
   readonly browserEntry?: string;
 }
 
-export const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
+export const listReads = ['BatchGetItem', 'Query'] as const;
 
 /** For functions that show operators what users are called. */
 export const userNames = { Columns: ['BatchGetItem'], Contributors: ['BatchGetItem'] } as const;
 
 /**
- * For functions that write rows: texts that have left the heads are read by a query, and a change
- * of an old row may delete summaries.
+ * For functions that write rows: texts that have left the heads are read by a query, and changes of
+ * rows update items.
  */
-export const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
+export const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 
 /** For functions that end rows: what was used, and the counters of limits. They create none. */
 export const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'], Contributors: [] } as const;
@@ -82,7 +82,7 @@ export const limitChecks = {
 } as const;
 
 /** For functions that show what is used of limits. */
-export const limitReads = { Columns: ['GetItem', 'Query'], Usage: ['Query'], Counters: ['BatchGetItem'] } as const;
+export const limitReads = { Columns: ['Query'], Usage: ['Query'], Counters: ['BatchGetItem'] } as const;
 
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
@@ -91,7 +91,7 @@ export const limitReads = { Columns: ['GetItem', 'Query'], Usage: ['Query'], Cou
 export const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
+  Columns: columnWrites,
   Sequences: ['PutItem'],
   DeviceQueue: ['Query', 'PutItem'],
   ...limitChecks,
@@ -104,7 +104,7 @@ export const cancellations = {
   Sequences: ['BatchGetItem'],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
+  Columns: columnWrites,
   DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
   ...counting,
   Recovery: ['SendMessage'],
@@ -116,7 +116,7 @@ export const erasures = {
   Counters: ['UpdateItem'],
   Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],
+  Columns: ['BatchWriteItem', ...columnWrites],
   Sequences: ['BatchWriteItem'],
   Usage: ['UpdateItem'],
   Results: ['DeleteObjectVersion'],
@@ -129,7 +129,8 @@ export const lifecycleEvents = {
   Sequences: ['PutItem'],
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['GetItem', ...columnWrites],
+  // A tag's last row deletes the tag's block.
+  Columns: ['DeleteItem', ...columnWrites],
   DeviceQueue: ['Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
   ...counting,
   Contributors: ['PutItem'],
@@ -143,7 +144,7 @@ export const releases = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
-  Columns: ['GetItem', ...columnWrites],
+  Columns: columnWrites,
   ...counting,
 } as const;
 

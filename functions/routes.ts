@@ -148,7 +148,7 @@ export const routes = {
       ...{ Jobs: [], DeviceQueue: [], Counters: [] },
       Sequences: ['BatchGetItem'],
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: columnWrites,
+      Columns: ['DeleteItem', ...columnWrites],
       Usage: ['UpdateItem'],
       Contributors: ['Query'],
     },
@@ -182,7 +182,13 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}',
     rate: 'seldom',
     entry: 'endpoints/batches/erase-batch',
-    uses: { ...erasures, WebhookAttempts: ['PutItem'], Contributors: ['Query'] },
+    uses: {
+      ...erasures,
+      // Its tags go with its first transaction.
+      Columns: ['DeleteItem', ...erasures.Columns],
+      WebhookAttempts: ['PutItem'],
+      Contributors: ['Query'],
+    },
     timeoutSeconds: timeLimits.longFunction,
   },
   rebatch: {
@@ -194,7 +200,7 @@ export const routes = {
       // The first rows of the caller may repeat a fellow's.
       Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', ...columnWrites],
+      Columns: columnWrites,
       Sequences: ['BatchGetItem', 'PutItem'],
       DeviceQueue: creations.DeviceQueue,
       ...limitChecks,
@@ -257,7 +263,7 @@ export const routes = {
       Sequences: ['BatchGetItem'],
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', ...columnWrites],
+      Columns: columnWrites,
       DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
       ...counting,
       Contributors: ['Query'],

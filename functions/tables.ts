@@ -49,6 +49,8 @@ export interface StreamDescription {
   readonly consumer: string;
   /** Records in one call, at most. */
   readonly batchSize: number;
+  /** Lambda collects them for so long. Default: it calls at once. */
+  readonly windowSeconds?: number;
   /**
    * A record must match one of these patterns, in the language of Lambda's event filters. Lambda
    * allows five of them.
@@ -145,10 +147,16 @@ export const tables = {
     stream: {
       view: 'KEYS_ONLY',
       consumer: 'sealSegments',
-      batchSize: 10,
-      // A new block of the facets of one of the lists: one record for each 256 rows of a user.
+      batchSize: 100,
+      // Nothing waits for it, and one fold serves all changes of a list.
+      windowSeconds: 5,
+      // A new block of the facets of one of the lists, one for each 256 rows of a user, and the
+      // first change of a group of rows.
       patterns: [
-        { eventName: ['INSERT'], dynamodb: { Keys: { key: { S: [{ prefix: 'b#f#0' }, { prefix: 'j#f#0' }] } } } },
+        {
+          eventName: ['INSERT'],
+          dynamodb: { Keys: { key: { S: ['b#f#0', 'j#f#0', 'b#hc#', 'j#hc#'].map((prefix) => ({ prefix })) } } },
+        },
       ],
       maxAgeHours: 12,
       givenUp: 'Recovery/dead_letters',

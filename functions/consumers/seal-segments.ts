@@ -1,9 +1,12 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { ListDescription } from '../data/columns/list-description.ts';
 import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
 import { database } from '../data/dynamodb/db.ts';
+import { foldChanges, listOfChanges } from '../data/lists/fold-changes.ts';
 import { sealSegments } from '../data/lists/seal-segments.ts';
 import { otherFunctions } from '../other-functions.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
+import { timeLimits } from '../time-limits.ts';
 import { consume, type Fault } from './consume.ts';
 
 const db = database(otherFunctions.sealSegments);
@@ -14,22 +17,47 @@ const db = database(otherFunctions.sealSegments);
  */
 const pauseMilliseconds = 60;
 
-/**
- * Seals old segments of the lists that have grown. A record that DynamoDB could not serve comes
- * again. One that fails otherwise is logged and passed over: its segment is read block by block.
- */
-export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
-  return consume(context, Records, sealFor, { parallel: 1 });
+/** A record's list and owner. `changed`: the list, if the record is of changes beside its head. */
+function subjectOf({ dynamodb }: DynamoDBRecord) {
+  const { user_id, key } = dynamodb?.Keys ?? {};
+  const [userId, keyOfItem] = [user_id?.S ?? '', key?.S ?? ''];
+  return { userId, key: keyOfItem, changed: listOfChanges(db, keyOfItem) };
 }
 
-async function sealFor({ dynamodb }: DynamoDBRecord): Promise<Fault | undefined> {
-  const { user_id, key } = dynamodb?.Keys ?? {};
+/**
+ * Folds the changes of lists, each list once, and seals old segments of lists that have grown. A
+ * record that DynamoDB could not serve comes again. One that fails otherwise is logged and passed
+ * over: then lists read more.
+ */
+export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
+  return consume(context, Records, sealFor, {
+    parallel: 1,
+    groupOf(record) {
+      const { userId, key, changed } = subjectOf(record);
+      return JSON.stringify([userId, changed?.key ?? key]);
+    },
+    timeLeft: () => context.getRemainingTimeInMillis() - 1_000 * timeLimits.toAnswer,
+  });
+}
+
+async function sealFor(record: DynamoDBRecord, ofList: readonly DynamoDBRecord[]): Promise<Fault | undefined> {
+  const { userId, key, changed } = subjectOf(record);
   try {
-    const sealed = await sealSegments(db, { userId: user_id?.S ?? '', key: key?.S ?? '' });
-    countInRequestLog({ sealed_columns: sealed });
-    await db.clock.sleep(sealed * pauseMilliseconds);
+    if (changed === undefined) await seal(userId, key);
+    // One fold is for all of them.
+    else if (record === ofList.at(-1)) await fold(userId, changed);
     return undefined;
   } catch (error) {
-    return { error, disposition: isUnavailable(error) ? 'delivered again' : 'passed over', user_id: user_id?.S };
+    return { error, disposition: isUnavailable(error) ? 'delivered again' : 'passed over', user_id: userId };
   }
+}
+
+async function fold(userId: string, list: ListDescription): Promise<void> {
+  countInRequestLog({ folded_rows: await foldChanges(db, { userId, list }) });
+}
+
+async function seal(userId: string, key: string): Promise<void> {
+  const sealed = await sealSegments(db, { userId, key });
+  countInRequestLog({ sealed_columns: sealed });
+  await db.clock.sleep(sealed * pauseMilliseconds);
 }

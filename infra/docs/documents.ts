@@ -21,6 +21,7 @@ import {
   localStackTable,
   markdownTable,
   throttlingTable,
+  workerTable,
   writerTable,
 } from './performance.ts';
 import { quotaTable } from './quotas.ts';
@@ -69,6 +70,7 @@ export const documents: readonly GeneratedDocument[] = [
     devices: () => callTable('call', figures.devices ?? []),
     claims: () => claimTable(figures.claims ?? []),
     writers: () => writerTable(figures.writers ?? []),
+    workers: () => workerTable(figures.workers ?? []),
     throttling: () => throttlingTable(figures.throttling ?? []),
     bundles: () => bundleTable(figures.bundles ?? []),
     'local stack': () => localStackTable(figures.localStack ?? []),

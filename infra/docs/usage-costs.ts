@@ -130,6 +130,25 @@ const callsOfBusyUsers = [
   [million, 'report of the last job', 'report of an older job, the last of its batch'],
 ] as const;
 
+/**
+ * What the changes of a batch's rows bring the consumer that folds them: a look at both lists, when
+ * the batch starts, and its share of folds of 12 rows, the fewest.
+ */
+function folding(figures: Figures): Quantities {
+  const device = (name: string) => find(figures.devices, name);
+  const look = device('look at changes, too few to be folded');
+  const shares = [
+    [jobsOfBatch / 12, device('fold of 12 older jobs, of 3 batches')],
+    [1 / 12, device('fold of 12 older batches')],
+  ] as const;
+  const folds = shares.map(([share, { readUnits, writeUnits }]) => ({
+    readUnits: million * share * readUnits,
+    writeUnits: million * share * writeUnits,
+  }));
+  const looks = { readUnits: 2 * look.readUnits, writeUnits: 0, depth: 2 * look.depth };
+  return add(invocations(million, looks), ...folds);
+}
+
 /** Quantities by what they are for, from the figures of docs/reference/performance.json. */
 function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const device = (name: string) => find(figures.devices, name);
@@ -179,6 +198,7 @@ function usualScenarios(figures: Figures): Readonly<Record<string, Quantities>> 
       ),
       // An end also counts how long its device was busy.
       { writeUnits: jobs },
+      folding(figures),
     ),
     [byMachines]: add(
       calls(million, endpoint('createBatch, 4 jobs')),
@@ -188,6 +208,7 @@ function usualScenarios(figures: Figures): Readonly<Record<string, Quantities>> 
       calls(million, endpoint('getFullResults, 3 jobs')),
       // Results come with the reports. The full results are read side by side.
       { uploads: jobs, downloads: jobs, seconds: (jobs + million) * s3Seconds },
+      folding(figures),
     ),
     'a million heartbeats, one for every 20 s of a job': quietCalls(million, device('heartbeat')),
     // The report then asks S3 whether there is an object.

@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { changedRowsOf, changesPrefix, foldKey } from '../../functions/data/columns/changes.ts';
 import {
   type BlockEdit,
   blockKey,
@@ -16,7 +17,14 @@ import {
 } from '../../functions/data/columns/column-items.ts';
 import { dictionaryEdits, storedHead, textsOf } from '../../functions/data/columns/dictionaries.ts';
 import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/columns/facets.ts';
-import { emptyHead, type Head, headKey, StoredHead } from '../../functions/data/columns/head.ts';
+import {
+  emptyHead,
+  formatOf,
+  formerFormatOf,
+  type Head,
+  headKey,
+  StoredHead,
+} from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerFormats } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
@@ -28,7 +36,7 @@ import {
   summarize,
   summaryKey,
 } from '../../functions/data/columns/summary.ts';
-import { tailStart } from '../../functions/data/columns/tail.ts';
+import { foldedColumns, tailStart } from '../../functions/data/columns/tail.ts';
 import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import {
@@ -42,6 +50,8 @@ import {
   usageOfBatch,
   usageOfJob,
 } from '../../functions/data/limits/usage-sums.ts';
+import { blockWrites } from '../../functions/data/lists/column-writes.ts';
+import { CorruptData } from '../../functions/errors.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
@@ -63,6 +73,7 @@ export type Difference =
       readonly kind: 'head';
       readonly key: string;
       readonly found: Item | undefined;
+      readonly folded?: Item | undefined;
       readonly expected: StoredHead;
     }
   /** A block or a summary. That a summary is missing is no difference. */
@@ -70,6 +81,8 @@ export type Difference =
       readonly kind: 'block';
       readonly key: string;
       readonly found: Item | undefined;
+      /** What it says with the changes beside the head, where there are any of its rows. */
+      readonly folded?: Item | undefined;
       readonly expected: Uint8Array | undefined;
     }
   | {
@@ -217,11 +230,39 @@ function rowDifferences(
   });
 }
 
+/**
+ * The items as they are once all changes are folded, so that they can be compared with rows. As
+ * they are, while a rebuild is at work: it leaves no changes.
+ */
+function foldItems(list: ListDescription, items: ReadonlyMap<string, Item>): ReadonlyMap<string, Item> {
+  const head = StoredHead.safeParse(items.get(headKey(list))).data;
+  if (head?.format !== formatOf(list)) return items;
+  const ofChanges = [...items.values()].filter(({ key }) => String(key).startsWith(changesPrefix(list)));
+  try {
+    const changes = new Map(ofChanges.flatMap((item) => [...changedRowsOf(list, item)]));
+    if ([...changes.keys()].some((seq) => seq >= head.next_seq)) return items;
+    const { edits, tail } = foldedColumns(list, head, changes);
+    const folded = new Map(items);
+    if (changes.size > 0) folded.set(headKey(list), { ...items.get(headKey(list)), tail });
+    const blocks = new Map(Array.from(items, ([key, { v }]) => [key, v as Uint8Array]));
+    for (const { key, item } of blockWrites(edits, blocks)) {
+      if (item === undefined) folded.delete(key);
+      else folded.set(key, { key, ...item });
+    }
+    for (const key of [foldKey(list), ...ofChanges.map((item) => String(item.key))]) folded.delete(key);
+    return folded;
+  } catch (error) {
+    if (!(error instanceof CorruptData || error instanceof RangeError)) throw error;
+    return items;
+  }
+}
+
 function columnDifferences(
   list: ListDescription,
   rows: readonly NumberedRow[],
-  items: ReadonlyMap<string, Item>,
+  stored: ReadonlyMap<string, Item>,
 ): Difference[] {
+  const items = foldItems(list, stored);
   const foundHead = items.get(headKey(list));
   const complete = expectedHead(list, rows, items);
   const head = storedHead(list, complete);
@@ -240,9 +281,13 @@ function columnDifferences(
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
     (key) => !holds(found.get(key), expected.get(key)),
   );
+  const foundAt = (key: string) => {
+    const [found, folded] = [stored.get(key), items.get(key)];
+    return { key, found, ...(folded !== found && { folded }) };
+  };
   return [
-    ...(sameHead ? [] : [{ kind: 'head', key: headKey(list), found: foundHead, expected: head } satisfies Difference]),
-    ...wrong.map((key): Difference => ({ kind: 'block', key, found: found.get(key), expected: expected.get(key) })),
+    ...(sameHead ? [] : [{ kind: 'head', ...foundAt(headKey(list)), expected: head } satisfies Difference]),
+    ...wrong.map((key): Difference => ({ kind: 'block', ...foundAt(key), expected: expected.get(key) })),
   ];
 }
 
@@ -252,6 +297,8 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items
   const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
   const head: Head = {
     ...emptyHead(list),
+    // The next change raises it.
+    ...(found?.format === formerFormatOf(list) && { format: found.format }),
     next_seq: rows.length,
     last_created_at: rows.at(-1)?.created_at ?? null,
     dictionaries,

@@ -90,9 +90,10 @@ export async function repairUser(
 async function findDifferences(countOnce: CountOnce): Promise<Recount> {
   let last = await countOnce();
   for (let recounts = 1; recounts < 3 && last.differences.length > 0; recounts++) {
-    const found = new Map(last.differences.map((difference) => [nameOf(difference), difference.found]));
-    const isSame = (difference: Difference) =>
-      found.has(nameOf(difference)) && isDeepStrictEqual(found.get(nameOf(difference)), difference.found);
+    // Changes of rows touch no block: what is found differs by those that were not folded.
+    const contentOf = (difference: Difference) => [difference.found, 'folded' in difference && difference.folded];
+    const found = new Map(last.differences.map((difference) => [nameOf(difference), contentOf(difference)]));
+    const isSame = (difference: Difference) => isDeepStrictEqual(found.get(nameOf(difference)), contentOf(difference));
     const { differences, rows } = await countOnce();
     last = { differences: differences.filter(isSame), rows };
   }
@@ -105,8 +106,9 @@ async function findDifferences(countOnce: CountOnce): Promise<Recount> {
  *
  * 1. Both heads lose their format. From now on no call reads columns or begins to write. A missing
  *    head becomes one without content, which has the same effect.
- * 2. Rows and blocks that differ are written, each only where it is still as it was found: a writer
- *    that had read the heads before may commit a change of old rows until now.
+ * 2. Rows and blocks that differ are written, and changes beside the heads are deleted, each only
+ *    where it is still as it was found: a writer that had read the heads before may commit a change
+ *    until now.
  * 3. When a recount finds nothing but the heads to differ, they are written, with their format.
  *
  * So an interrupted rebuild leaves a head without format, which the next recount finds.
@@ -204,7 +206,7 @@ async function writeColumnItem(
     return;
   }
   const { found, expected } = difference;
-  const condition = ifUnchanged(found ?? {}, ['v']);
+  const condition = ifUnchanged(found ?? {}, ['v', 't']);
   if (expected === undefined) await client.send(new DeleteCommand({ TableName, Key, ...condition }));
   else await client.send(new PutCommand({ TableName, Item: { ...Key, v: expected }, ...condition }));
 }

@@ -3,7 +3,6 @@
 import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { StoredHead } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
 import { formatsOf } from '../../functions/data/columns/lists.ts';
 import type { Db } from '../../functions/data/dynamodb/db.ts';
@@ -83,11 +82,13 @@ async function readUsage({ db, userId }: RepairedOwner, months: ReadonlySet<stri
   return { months, items };
 }
 
-/** Heads and blocks, but not the events that are remembered beside them. */
+/** Heads, blocks and changes, but not the events that are remembered beside them. */
 async function readColumns(owner: RepairedOwner): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const page of readAll(owner, 'Columns', ['key', 'v', ...Object.keys(StoredHead.shape)]))
-    items.push(...page);
+  const prefixes = Object.values<ListDescription>({ ...formatsOf(owner.db) }).map(({ key }) => `${key}#`);
+  for await (const page of readAll(owner, 'Columns')) {
+    items.push(...page.filter(({ key }) => prefixes.some((prefix) => String(key).startsWith(prefix))));
+  }
   return items;
 }
 
@@ -123,11 +124,10 @@ async function readRows(owner: RepairedOwner, list: ListDescription): Promise<Fo
   return rows;
 }
 
-/** The owner's items of a table, page by page; all of their attributes where none are named. */
+/** The owner's items of a table, page by page. */
 async function* readAll(
   { db: { client, tables }, userId }: RepairedOwner,
   table: 'Batches' | 'Jobs' | 'Columns',
-  attributes: readonly string[] = [],
 ): AsyncGenerator<Item[]> {
   const pages = paginateQuery(
     { client },
@@ -135,10 +135,6 @@ async function* readAll(
       TableName: tables[table],
       KeyConditionExpression: 'user_id = :user',
       ExpressionAttributeValues: { ':user': userId },
-      ...(attributes.length > 0 && {
-        ProjectionExpression: attributes.map((_, index) => `#a${index}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#a${index}`, name])),
-      }),
       ConsistentRead: true,
     },
   );

@@ -118,6 +118,9 @@ export class Consumers extends Construct {
       eventSourceArn: streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: description.batchSize,
+      ...(description.windowSeconds !== undefined && {
+        maxBatchingWindow: Duration.seconds(description.windowSeconds),
+      }),
       filters: description.patterns.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,

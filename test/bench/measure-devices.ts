@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { foldChanges } from '../../functions/data/lists/fold-changes.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import type { CallFigure, ClaimFigure } from '../../infra/docs/performance.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -36,6 +39,35 @@ const runs = 3;
 async function createNewer(stack: Stack, { user }: Subject): Promise<void> {
   const device_type = randomUUID();
   for (let batches = 0; batches < 16; batches++) await stack.create(user, { device_type });
+}
+
+/**
+ * What is to be folded: changes of `batches` older batches, and as many that were folded before and
+ * may be deleted.
+ */
+async function changeOlder(stack: Stack, subject: Subject, { batches, list }: Folded): Promise<void> {
+  const { user } = subject;
+  const device_type = randomUUID();
+  await stack.announce(device_type, {});
+  for (let created = 0; created < 2 * batches; created++) await stack.create(user, { device_type, jobs: 4 });
+  await createNewer(stack, subject);
+  for (let ended = 0; ended < 2 * batches; ended++) {
+    const claim = await stack.claim(device_type, 'worker');
+    for (let id: string | undefined = claim!.job.id; id !== undefined; ) {
+      id = (await stack.report(leaseFrom(claim!), id)).job?.id;
+    }
+    if (ended + 1 === batches) await foldChanges(stack.db, { userId: user, list });
+  }
+}
+
+interface Folded {
+  readonly batches: number;
+  readonly list: ListDescription;
+}
+
+/** When what was folded may be deleted. */
+function foldLater({ db }: Stack, { user }: Subject, list: ListDescription): Promise<number> {
+  return foldChanges({ ...db, clock: { ...db.clock, now: () => db.clock.now() + 15_000 } }, { userId: user, list });
 }
 
 const cases: readonly DeviceCase[] = [
@@ -140,6 +172,24 @@ const cases: readonly DeviceCase[] = [
     batch: {},
     before: createNewer,
     run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'look at changes, too few to be folded',
+    budget: { writeUnits: 0 },
+    batch: {},
+    run: (stack, subject) => foldLater(stack, subject, jobList),
+  },
+  {
+    name: 'fold of 12 older jobs, of 3 batches',
+    batch: {},
+    before: (stack, subject) => changeOlder(stack, subject, { batches: 3, list: jobList }),
+    run: (stack, subject) => foldLater(stack, subject, jobList),
+  },
+  {
+    name: 'fold of 12 older batches',
+    batch: {},
+    before: (stack, subject) => changeOlder(stack, subject, { batches: 12, list: batchList }),
+    run: (stack, subject) => foldLater(stack, subject, batchList),
   },
   {
     name: 'report, repeated',

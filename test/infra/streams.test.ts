@@ -27,6 +27,7 @@ describe.each(streams)('the stream of $name', ({ name, stream }) => {
       BisectBatchOnFunctionError: true,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
+    expect(mapping!.properties.MaximumBatchingWindowInSeconds).toBe(stream.windowSeconds);
   });
 
   it('gives a record up while it can still be read, and says where it is', () => {
@@ -83,8 +84,19 @@ describe.each([
 describe('a record of Columns', () => {
   const matches = readPattern(JSON.stringify(tables.Columns.stream.patterns[0]));
 
-  it('reaches the function when it is a new block of facets', () => {
-    const keys = ['b#f#0000027', 'j#f#0000000', 'b#f#s#0000000', 'b#n#0000027', 'b#head', 'event#b#f#0', 'turn'];
+  it('reaches the function when it is a new block of facets or the first change of a group of rows', () => {
+    const changes = ['b#hc#0000003', 'j#hc#bbbbbbbb-0000-4000-8000-000000000000#0000001'];
+    const keys = [
+      ...changes,
+      'b#hc',
+      'b#f#0000027',
+      'j#f#0000000',
+      'b#f#s#0000000',
+      'b#n#0000027',
+      'b#head',
+      'event#b#f#0',
+      'turn',
+    ];
     const passing = keys.flatMap((key) =>
       ['INSERT', 'MODIFY', 'REMOVE'].flatMap((eventName) =>
         matches({ eventName, dynamodb: { Keys: { user_id: { S: 'alice' }, key: { S: key } } } })
@@ -92,7 +104,7 @@ describe('a record of Columns', () => {
           : [],
       ),
     );
-    expect(passing).toEqual(['INSERT b#f#0000027', 'INSERT j#f#0000000']);
+    expect(passing).toEqual([...changes, 'b#f#0000027', 'j#f#0000000'].map((key) => `INSERT ${key}`));
   });
 });
 

@@ -165,7 +165,8 @@ describe('a name', () => {
     };
     const before = await unitsOf('Ada');
     expect(await unitsOf('Ada')).toBe(before);
-    expect(await unitsOf('Grace')).toBe(before + 2);
+    // The name's item, and the head that remembers the name.
+    expect(await unitsOf('Grace')).toBe(before + 4);
     expect(await unitsOf('Grace')).toBe(before);
     expect(await namesIn(user)).toEqual({ 1: 'Grace' });
     await soundRows(client, names, user);

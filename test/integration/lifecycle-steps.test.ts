@@ -312,8 +312,8 @@ describe('write units', () => {
       'status of a recent job': 12,
       'a tag': 6,
       // Both end: what they count as takes 2.
-      'status of an older batch': 10,
-      'status of an older job': 18,
+      'status of an older batch': 8,
+      'status of an older job': 14,
     });
     // A full tail goes to the blocks with every 16th row.
     expect(average(units['a batch']!)).toBeLessThanOrEqual(8);

@@ -195,7 +195,7 @@ describe('a list by id', () => {
       return output;
     });
     await list(query);
-    expect(started).toEqual(['GetCommand after 0', 'QueryCommand after 1']);
+    expect(started).toEqual(['QueryCommand after 0', 'QueryCommand after 1']);
   });
 });
 
@@ -216,7 +216,8 @@ describe('a list read from columns that lag', () => {
     const query = { ...newest, order_by, status: ['DONE', 'RUNNING'] } as const;
     const list = listThrough(async (call) => {
       if (call.name !== 'QueryCommand' || call.input.ConsistentRead === true) return call.send();
-      return { Items: (await itemsOf(call)).slice(0, -1) };
+      const items = await itemsOf(call);
+      return { Items: items.at(-1)?.key === 'b#head' ? items : items.slice(0, -1) };
     });
     expect(answerOf(await list(query))).toEqual(listOf(batches, query as never));
   });
@@ -280,8 +281,9 @@ describe('a list read from columns that lag', () => {
   it.each(['ASC', 'DESC'] as const)('holds no row that is newer than the total: %s', async (direction) => {
     const list = listThrough(async (call) => {
       const output = await call.send();
-      if (call.name !== 'GetCommand' || call.input.ConsistentRead === true) return output;
-      return { Item: { ...(output.Item as object), next_seq: batches.length - 1 } };
+      const [head] = (output.Items ?? []) as { key?: string }[];
+      if (head?.key !== 'b#head' || call.input.ConsistentRead === true) return output;
+      return { Items: [{ ...head, next_seq: batches.length - 1 }] };
     });
     const query = { ...newest, order_by_direction: direction, offset: direction === 'ASC' ? 45 : 0 };
     const before = listOf(batches.slice(0, -1), query);

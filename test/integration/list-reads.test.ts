@@ -80,7 +80,7 @@ beforeAll(async () => {
 
 /**
  * A read in one line: its table or index, its key or range, and `!` where it is strongly
- * consistent.
+ * consistent. The head is read with the changes beside it.
  */
 function describeRead({ name, input }: Call): string {
   const tableName = (physical: unknown) => Object.entries(tables).find(([, table]) => table === physical)?.[0];
@@ -95,7 +95,12 @@ function describeRead({ name, input }: Call): string {
     return `${tableName(table)} ${request.Keys.length} keys${mark('ConsistentRead' in request && request.ConsistentRead)}`;
   }
   const values = input.ExpressionAttributeValues as Record<string, unknown>;
-  const range = ':start' in values ? `${values[':start']}*` : `${values[':from'] ?? ''}..${values[':to'] ?? ''}`;
+  const isOfHead = String(values[':to']).endsWith('#head');
+  const range = isOfHead
+    ? `${values[':to']}`
+    : ':start' in values
+      ? `${values[':start']}*`
+      : `${values[':from'] ?? ''}..${values[':to'] ?? ''}`;
   const limit = input.Limit === undefined ? '' : ` limit ${input.Limit}`;
   const index = input.IndexName === undefined ? '' : `/${input.IndexName}`;
   const set = range.replaceAll(/#[\w-]{22}#/g, '#…#').replaceAll(/0{6}(?=\d)/g, '');

@@ -61,7 +61,7 @@ const queries: Record<string, Record<string, string[]>> = {
   'creation order': {},
 };
 const isHeadRead = ({ name, input }: Call) =>
-  name === 'GetCommand' && String((input.Key as { key?: string }).key).endsWith('#head');
+  name === 'QueryCommand' && Object.values(input.ExpressionAttributeValues as object).includes('b#head');
 
 describe('a list read while the tail moves to the blocks', () => {
   it.each(Object.entries(queries))(

@@ -3,7 +3,8 @@ import { BatchWriteCommand, DeleteCommand, GetCommand, PutCommand } from '@aws-s
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
-import type { StoredHead } from '../../functions/data/columns/head.ts';
+import { formatOf, type StoredHead } from '../../functions/data/columns/head.ts';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { listBatches } from '../../functions/data/rows/batches.ts';
@@ -14,6 +15,7 @@ import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { copiesOf } from '../support/copy-owner.ts';
 import { createTables } from '../support/create-tables.ts';
 import { cases, deep, share } from '../support/depth.ts';
+import { foldAtOnce } from '../support/fold-at-once.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -46,7 +48,7 @@ let soundOnes: (userId: string) => Awaited<ReturnType<typeof batchesAndJobs>>;
 
 type Item = Record<string, unknown>;
 
-/** Two jobs each, some tagged and under way; the oldest jobs are sealed. */
+/** Two jobs each, some tagged and under way; all changes are folded, the oldest jobs sealed. */
 beforeAll(async () => {
   const userId = 'template';
   const { createBatches, recordBatchStatus, recordJobStatus } = writer();
@@ -57,6 +59,10 @@ beforeAll(async () => {
   const time = '2026-03-01T00:00:00.000000Z';
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
+  for (const list of [lists.batch, lists.job]) await foldAtOnce(db, { userId, list });
+  for (const { key } of await itemsOfOwner(client, tables.Columns, userId)) {
+    if (/^[bj]#hc/.test(String(key))) await remove('Columns', { user_id: userId, key });
+  }
   await sealJobs(userId);
   owner = await copiesOf(client, tables, userId);
   const { columns, batches: ofBatches, jobs: ofJobs } = await ownerRows(client, tables, userId);
@@ -171,6 +177,10 @@ const damages: Readonly<Record<string, Damage>> = {
   'a summary of a block that is not sealed': spoil('j#u#0000001', opened),
   'a sealed block of other bytes': copy('j#u#0000000', 'j#u#0000001'),
   'a lost sealed block': lose('j#r#0000001'),
+  'a change that is not right': spoil('b#hc#0000002', () => changeOf(lists.batch, { r2: [1, 1, 1, 1, 1] })),
+  'a change of a row that is not there': spoil('j#hc#x', () => changeOf(lists.job, { r99: [1, 1, 1, 1, 1, 1] })),
+  'a change that ends too early': spoil('j#hc#x', () => changeOf(lists.job, { r2: [1] })),
+  'a change of another format': spoil('b#hc#0000002', () => ({ format: 'other', t: 'token' })),
   'rows without numbers': async (user_id) => {
     for (const row of (await batchesAndJobs(client, tables, user_id)).batches) {
       const { seq, rev, written_at, ...rest } = row;
@@ -178,6 +188,11 @@ const damages: Readonly<Record<string, Damage>> = {
     }
   },
 };
+
+function changeOf(list: ListDescription, rows: Readonly<Record<string, readonly number[]>>): Item {
+  const values = Object.entries(rows).map(([name, bytes]) => [name, Uint8Array.from(bytes)]);
+  return { format: formatOf(list), t: 'token', ...Object.fromEntries(values) };
+}
 
 /** The block without its seal. */
 function opened(block: Item): Item {
@@ -341,6 +356,23 @@ describe('repairUser', () => {
     expect(await repairOf(userId, true, restless)).toMatchObject({ differences: [], remaining: [] });
     expect(reads).toBe(2);
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
+  });
+
+  it('takes nothing for broken while workers change rows between its reads', async () => {
+    const userId = await owner('at work');
+    const start_datetime = '2026-03-01T01:00:00.000000Z';
+    let [changed, opened] = [0, 0];
+    const atWork = interceptedClient(client, async (call) => {
+      if (call.name === 'UpdateCommand') opened += 1;
+      if (call.name === 'QueryCommand' && call.input.TableName === tables.Batches) {
+        await writer().recordBatchStatus(userId, newBatch(changed++).id, { status: 'RUNNING', start_datetime });
+      }
+      return call.send();
+    });
+    expect(await repairOf(userId, true, atWork)).toMatchObject({ differences: [], remaining: [] });
+    expect(changed).toBeGreaterThan(1);
+    expect(opened).toBe(0);
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   });
 });
 

@@ -24,7 +24,9 @@ import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 const { client, names } = await functionEnvironment();
 let throttled = '';
+const queried: Buffer[] = [];
 const dynamodb = await startPassingServer(dynamodbEndpoint, async ({ body, response }, pass, answer) => {
+  if (body.includes('KeyConditionExpression')) queried.push(body);
   if (throttled === '' || !body.includes(throttled)) return answer(await pass());
   response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
   response.end('{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}');
@@ -56,13 +58,11 @@ async function summariesOf(userId: string): Promise<string[]> {
   return Object.keys(columns).filter((key) => /#.#s#/.test(key));
 }
 
-const record = (userId: string, block = 36): DynamoDBRecord => ({
+const recordOf = (userId: string, key: string): DynamoDBRecord => ({
   eventName: 'INSERT',
-  dynamodb: {
-    Keys: { user_id: { S: userId }, key: { S: `b#f#${String(block).padStart(7, '0')}` } },
-    SequenceNumber: userId,
-  },
+  dynamodb: { Keys: { user_id: { S: userId }, key: { S: key } }, SequenceNumber: userId },
 });
+const record = (userId: string, block = 36) => recordOf(userId, `b#f#${String(block).padStart(7, '0')}`);
 const handle = (...Records: DynamoDBRecord[]) => handler({ Records } as DynamoDBStreamEvent, lambdaContext());
 const failures = (...userIds: string[]) => ({
   batchItemFailures: userIds.map((itemIdentifier) => ({ itemIdentifier })),
@@ -114,6 +114,13 @@ describe('sealSegments', () => {
     expect(await handle(record(userId))).toEqual(failures());
     expect(await columnsOf(userId)).toEqual(columns);
     expect(await summariesOf(userId)).toEqual(summaryKeys);
+  });
+
+  it('looks once at each list whose rows have changed, however many records say so', async () => {
+    const records = ['b', 'j', 'b', 'j', 'b'].map((list, at) => recordOf('changes', `${list}#hc#000000${at}`));
+    expect(await handle(...records, recordOf('changes of another', 'j#hc#0000000'))).toEqual(failures());
+    expect(queried.filter((body) => body.includes('"changes"'))).toHaveLength(2);
+    expect(queried.filter((body) => body.includes('"changes of another"'))).toHaveLength(1);
   });
 
   it('lets a record come again when DynamoDB throttles it, and goes on with others', async () => {

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { deep, trials } from '../support/depth.ts';
 import { contention, type Fault, failures } from '../support/faults.ts';
+import { foldAtOnce } from '../support/fold-at-once.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -29,6 +30,8 @@ type Through = typeof client;
 const writer = (through: Through = client) => writeApi({ ...db, client: through });
 const seal = (name: 'batch' | 'job', userId: string, { segment = 0, through = client } = {}) =>
   sealSegment({ ...db, client: through }, { userId, list: lists[name], segment });
+const fold = (name: 'batch' | 'job', userId: string, through: Through) =>
+  foldAtOnce({ ...db, client: through }, { userId, list: lists[name] });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 async function columnsOf(userId: string) {
   const items = await itemsOfOwner(client, tables.Columns, userId);
@@ -60,9 +63,10 @@ let created = 1_000;
 const sealing = (name: 'batch' | 'job', segment: number) =>
   work(`seal(${name}, ${segment})`, (through, userId) => seal(name, userId, { segment, through }));
 const changeOfJob = (number: number, status: 'RUNNING' | 'DONE', start_timestamp: string) =>
-  work(`recordJob(${number}, ${status})`, (through, userId) =>
-    writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp }),
-  );
+  work(`recordJob(${number}, ${status})`, async (through, userId) => {
+    await writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp });
+    await fold('job', userId, through);
+  });
 
 const someWork: fc.Arbitrary<Work> = fc.oneof(
   fc
@@ -72,9 +76,10 @@ const someWork: fc.Arbitrary<Work> = fc.oneof(
   fc
     .tuple(rows, fc.constantFrom('RUNNING' as const, 'PAUSED' as const), times)
     .map(([number, status, start_datetime]) =>
-      work(`recordBatch(${number}, ${status})`, (through, userId) =>
-        writer(through).recordBatchStatus(userId, newBatch(number).id, { status, start_datetime }),
-      ),
+      work(`recordBatch(${number}, ${status})`, async (through, userId) => {
+        await writer(through).recordBatchStatus(userId, newBatch(number).id, { status, start_datetime });
+        await fold('batch', userId, through);
+      }),
     ),
   fc.integer({ min: 1, max: 3 }).map((count) =>
     work(`add(${count})`, (through, userId) => {
@@ -165,11 +170,11 @@ describe('a summary', () => {
 });
 
 describe('sealing and a change of one of its rows', () => {
-  const change = (through: Through, userId: string) =>
-    writer(through).recordJobStatus(userId, newJob(1).id, {
-      status: 'RUNNING',
-      start_timestamp: '2026-03-01T00:00:00.000000Z',
-    });
+  const change = async (through: Through, userId: string) => {
+    const start_timestamp = '2026-03-01T00:00:00.000000Z';
+    await writer().recordJobStatus(userId, newJob(1).id, { status: 'RUNNING', start_timestamp });
+    await fold('job', userId, through);
+  };
 
   it('leave a column open whose blocks are changed between being read and being sealed', async () => {
     const userId = await newUser('changed while it is sealed');

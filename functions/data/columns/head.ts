@@ -1,6 +1,6 @@
 /**
- * The head item: one per owner and list. It changes when rows are created, and when one of the
- * newest rows changes: `next_seq` and `tail` together are its version.
+ * The head item: one per owner and list. It changes when rows are created, and when changes of the
+ * newest rows are folded: `next_seq` and `tail` together are its version.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -49,7 +49,13 @@ export interface Head extends Omit<StoredHead, 'dictionaries' | 'dictionary_bloc
  * Raise it when the same description gives other bytes: another layout of a block, or another rule
  * for what a column holds.
  */
-const layoutVersion = 3;
+const layoutVersion = 4;
+
+/**
+ * The same without items of changes (changes.ts). A transaction that changes rows raises the format
+ * of both heads.
+ */
+const formerLayoutVersion = 3;
 
 export function headKey(list: ListDescription): string {
   return `${list.key}#head`;
@@ -81,26 +87,46 @@ export function headOf(list: ListDescription, item: Readonly<Record<string, unkn
  * description.
  */
 export function requireFormat(list: ListDescription, head: StoredHead): StoredHead {
-  if (head.format === formatOf(list)) return head;
+  if (isOfFormat(list, head)) return head;
   throw new OutdatedColumns(
     `A user's columns of ${list.table} are of another format (${head.format ?? 'none'} instead of ${formatOf(list)}): ` +
       'npm run repair -- --fix rewrites them.',
   );
 }
 
-const formats = new WeakMap<ListDescription, string>();
+/** Whether the owner's columns can be read by this description. */
+export function isOfFormat(list: ListDescription, { format }: Pick<StoredHead, 'format'>): boolean {
+  return format === formatOf(list) || format === formerFormatOf(list);
+}
+
+const formats = new WeakMap<ListDescription, readonly [former: string, present: string]>();
 
 /**
  * Fingerprint of everything in the description that decides what is stored: 8 characters. Names of
  * columns and facets, and the order of columns, decide nothing.
  */
 export function formatOf(list: ListDescription): string {
+  return formatsOf(list)[1];
+}
+
+/** Of a head that the release before has written. It has no changes beside it. */
+export function formerFormatOf(list: ListDescription): string {
+  return formatsOf(list)[0];
+}
+
+function formatsOf(list: ListDescription): readonly [former: string, present: string] {
   const known = formats.get(list);
   if (known !== undefined) return known;
+  const both = [fingerprint(list, formerLayoutVersion), fingerprint(list, layoutVersion)] as const;
+  formats.set(list, both);
+  return both;
+}
+
+function fingerprint(list: ListDescription, version: number): string {
   const blocks = [...Object.values(list.columns).map(columnFormat), ...Object.values(list.sets).map(setsFormat)];
   const defaults = Object.entries(list.rowDefaults).filter(([name]) => describedAttributes(list).has(name));
   const text = JSON.stringify([
-    layoutVersion,
+    version,
     list.key,
     list.rowsInTail,
     list.textsPerBlock,
@@ -109,9 +135,7 @@ export function formatOf(list: ListDescription): string {
     blocks.sort(),
     defaults.sort(),
   ]);
-  const format = createHash('sha256').update(text).digest('base64url').slice(0, 8);
-  formats.set(list, format);
-  return format;
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
 function columnFormat(column: Column): string {

@@ -12,6 +12,7 @@
 
 import { blockKey, columnPrefix } from './column-items.ts';
 import type { Column, ListDescription } from './list-description.ts';
+import { numberReader, writeNumber } from './whole-numbers.ts';
 
 /** The number of rows with values from `low` to `high`, both inclusive; null: no value. */
 export interface Cell {
@@ -52,8 +53,7 @@ const kinds = { points: 1, spans: 2 } as const;
 /**
  * Layout:
  * - 1 byte for the kind: points, where every cell has one value, or spans;
- * - then whole numbers of 7 bits a byte, low ones first, with the highest bit set if a number goes
- *   on: the number of cells that have values, the number of rows without one;
+ * - then numbers (whole-numbers.ts): of cells that have values, of rows without one;
  * - for each of these cells the distance of `low` from the one before (from 0 for the first), for
  *   spans the distance of `high` from `low`, and the count.
  */
@@ -76,26 +76,11 @@ export function packSummary(cells: readonly Cell[]): Uint8Array {
 
 type ValuedCell = Cell & { readonly low: number; readonly high: number };
 
-function writeNumber(bytes: number[], value: number): void {
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  bytes.push(rest);
-}
-
 /** Throws RangeError for bytes that are no summary. */
 export function unpackSummary(bytes: Uint8Array): Cell[] {
   const kind = bytes[0];
   if (kind !== kinds.points && kind !== kinds.spans) throw new RangeError('A summary is of another format.');
-  let at = 1;
-  const readNumber = () => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw new RangeError('A summary ends too early.');
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
-  };
+  const readNumber = numberReader(bytes, 1);
   const [length, nulls] = [readNumber(), readNumber()];
   const cells: Cell[] = [];
   let low = 0;

@@ -3,8 +3,9 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { laterOf } from '../../values/timestamp.ts';
+import type { ChangeItem } from '../columns/changes.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
-import { emptyHead, type Head } from '../columns/head.ts';
+import { emptyHead, formatOf, type Head } from '../columns/head.ts';
 import type { OwnerFormats } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
@@ -146,6 +147,8 @@ export interface Draft {
   readonly writes: readonly Write[];
   /** What the rows change in the blocks of both lists; several may be of one block. */
   readonly edits: readonly BlockEdit[];
+  /** What changed rows put beside the heads, by the keys of the items (columns/changes.ts). */
+  readonly changes: ReadonlyMap<string, ChangeItem>;
   /** Size of rows. */
   readonly bytes: number;
 }
@@ -191,6 +194,7 @@ export function emptyDraft(formats: OwnerFormats, stored: Stored): Draft {
     contributors: [],
     writes: [],
     edits: [],
+    changes: new Map(),
     bytes: 0,
   };
 }
@@ -281,7 +285,10 @@ export function withRows(
   });
 }
 
-/** The draft with the tails and the edits of blocks that its rows lead to. */
+/**
+ * The draft with what its rows lead to in columns. Its heads get the format of heads with changes
+ * beside them: the release before does not know changes, and must not go on.
+ */
 function withColumns(draft: Draft): Draft {
   const { formats, stored, heads } = draft;
   const changesOf = <Row extends BatchRow | JobRow>(
@@ -296,8 +303,12 @@ function withColumns(draft: Draft): Draft {
   const job = columnChanges(formats.job, headsOf('job'), changesOf(stored.jobs, draft.jobs));
   return {
     ...draft,
-    heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
+    heads: {
+      batch: { ...heads.batch, format: formatOf(formats.batch), tail: batch.tail },
+      job: { ...heads.job, format: formatOf(formats.job), tail: job.tail },
+    },
     edits: [...batch.edits, ...job.edits],
+    changes: new Map([...batch.changes, ...job.changes]),
   };
 }
 
@@ -341,9 +352,7 @@ export function fits(draft: Draft): boolean {
   const inQueue = ({ queue_key, open }: BatchRow) => (queue_key === undefined ? 0 : open ? 3 : 2);
   const inQueues = [...draft.batches.values()].reduce((sum, row) => sum + inQueue(row), 0);
   const lease = draft.lease === undefined ? 0 : 1;
-  // The summaries of changed blocks may have to be deleted.
-  const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
-  const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
+  const inColumns = blockKeys(draft).size + draft.changes.size + draft.processedCalls.length;
   // What a batch carries of usage may be added, and its row be written for that alone.
   const carrying = [...draft.stored.batches.values()].filter(({ usage_to_add: carried }) => carried !== undefined);
   const ofUsage = usageChanges(draft).length + 2 * Math.min(carrying.length, draft.batches.size + draft.jobs.size);

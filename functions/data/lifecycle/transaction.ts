@@ -2,15 +2,14 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';
-import type { BlockEdit } from '../columns/column-items.ts';
-import { storedHead } from '../columns/dictionaries.ts';
-import { emptyHead, type Head, headKey } from '../columns/head.ts';
+import { changeToken } from '../columns/changes.ts';
+import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { isSealed } from '../columns/packed-integers.ts';
+import { assign } from '../dynamodb/assign.ts';
 import { ifAbsent, ifUnchanged } from '../dynamodb/conditions.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { usageWrites } from '../limits/usage-sums.ts';
+import { blockWrites, type ColumnWrite, headWrite, inColumns } from '../lists/column-writes.ts';
 import { contributorWrite } from '../projects/contributors.ts';
 import { sequenceItem } from '../rows/sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
@@ -37,9 +36,9 @@ interface TransactionContent {
 /**
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
- * processed. Each write is conditional on the item being as it was read. The summaries of changed
- * blocks are deleted. What the rows count as goes with it or is carried by their batch, the owner's
- * items of projects, and the draft's writes into other tables.
+ * processed. Each of these writes is conditional on the item being as it was read. The values of
+ * changed rows go with it, what the rows count as or their batch carries of that, the owner's items
+ * of projects, and the draft's writes into other tables.
  */
 export function createTransaction(
   db: LifecycleDb,
@@ -57,6 +56,7 @@ export function createTransaction(
       ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
       ...Array.from(draft.sequences, ([id, sequence]) => writeSequence(db, sequenceItem(userId, id, sequence))),
       ...columnWrites(content).map((write) => inColumns(db, userId, write)),
+      ...changeWrites(db, userId, draft),
       ...queued.writes,
       ...usageWrites(db, usage),
       ...counterWrites(db, content),
@@ -81,31 +81,14 @@ function writeSequence({ tables }: LifecycleDb, Item: ReturnType<typeof sequence
   return { Put: { TableName: tables.Sequences, Item } };
 }
 
-interface ColumnWrite {
-  readonly key: string;
-  /** Undefined: the item is deleted. */
-  readonly item: Readonly<Record<string, unknown>> | undefined;
-  readonly condition?: ReturnType<typeof ifUnchanged>;
-}
-
-function inColumns({ tables }: LifecycleDb, userId: string, { key, item, condition }: ColumnWrite): Write {
-  const [TableName, Key] = [tables.Columns, { user_id: userId, key }];
-  return item === undefined
-    ? { Delete: { TableName, Key, ...condition } }
-    : { Put: { TableName, Item: { ...Key, ...item }, ...condition } };
-}
-
 function columnWrites({ draft, blocks, now }: TransactionContent): ColumnWrite[] {
   const { formats, stored, heads, edits } = draft;
   requireCounted(formats.batch, heads.batch, draft.batches);
   requireCounted(formats.job, heads.job, draft.jobs);
   return [
-    ...writeHead(formats.batch, stored.heads.batch, heads.batch),
-    ...writeHead(formats.job, stored.heads.job, heads.job),
-    ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
-      writeBlock(key, ofBlock, blocks.get(key)),
-    ),
-    ...deleteSummaries(edits, blocks),
+    ...headWrite(formats.batch, stored.heads.batch, heads.batch),
+    ...headWrite(formats.job, stored.heads.job, heads.job),
+    ...blockWrites(edits, blocks),
     ...draft.processedCalls.map((event) => rememberEvent(event, now)),
   ];
 }
@@ -122,33 +105,22 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
 }
 
 /**
- * Writers change the number of rows or the tail. A repair may change the format, the texts or the
- * tag of the name alone, and then nothing that was decided by them may be written.
+ * What changed rows put beside the head (changes.ts): without a condition, since the conditions on
+ * the rows are enough.
  */
-function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
-  if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
-  const names = ['next_seq', 'tail', 'format', 'dictionaries', 'n'];
-  const condition = before === undefined ? ifAbsent('key') : ifUnchanged(storedHead(list, before), names);
-  return [{ key: headKey(list), item: { ...storedHead(list, after) }, condition }];
-}
-
-function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array | undefined): ColumnWrite[] {
-  const after = edits.reduce<Uint8Array | undefined>((bytes, edit) => edit.apply(bytes), before);
-  if (before === undefined && after === undefined) return [];
-  const condition = before === undefined ? ifAbsent('key') : ifUnchanged({ v: before }, ['v']);
-  return [{ key, item: after && { v: after }, condition }];
-}
-
-/**
- * Only sealed blocks have a summary. It may be deleted already: this is conditional on the blocks
- * alone.
- */
-function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string, Uint8Array>): ColumnWrite[] {
-  const summaries = edits.flatMap(({ key, summary }) => {
-    const block = blocks.get(key);
-    return summary !== undefined && block !== undefined && isSealed(block) ? [summary] : [];
+function changeWrites({ tables }: LifecycleDb, userId: string, { changes }: Draft): Write[] {
+  return Array.from(changes, ([key, { format, ...rows }]) => {
+    const { assignments, values } = assign({ t: changeToken(), ...rows });
+    return {
+      Update: {
+        TableName: tables.Columns,
+        Key: { user_id: userId, key },
+        UpdateExpression: `SET #format = :format, ${assignments}`,
+        ExpressionAttributeNames: { '#format': 'format' },
+        ExpressionAttributeValues: { ':format': format, ...values },
+      },
+    };
   });
-  return Array.from(new Set(summaries), (key) => ({ key, item: undefined }));
 }
 
 function rememberEvent({ id, digest, choice, batchId }: ProcessedCall, now: number): ColumnWrite {

@@ -1,7 +1,6 @@
 import type { Page } from '../../values/page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import type { Dictionaries } from '../columns/facets.ts';
-import type { StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
 import { sealableSegments } from '../columns/summary.ts';
@@ -19,7 +18,7 @@ import {
   readSpans,
   readWholeColumns,
 } from './open-columns.ts';
-import { columnsHead, type OwnerReads } from './owner-reads.ts';
+import { columnsHead, type ListHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import { type ColumnsPlan, isInKeyOrder, planEarlyIds } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
@@ -30,7 +29,7 @@ import { joinSpans, overlap, type Span } from './span.ts';
 
 /** What a page is chosen from: each row is in `data.read`, in `open` or in `summarized`. */
 export interface Search {
-  readonly head: StoredHead;
+  readonly head: ListHead;
   readonly columns: OpenColumns;
   readonly data: ColumnData;
   /** Segments whose columns must be read, because no summary says how many of their rows match. */
@@ -119,6 +118,7 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
   const evaluated = evaluateSegments(list, query, {
     segments,
     summaries: summaries ?? new Map(),
+    changed: new Set(Array.from(head.changes.keys(), (seq) => Math.floor(seq / list.rowsPerSegment))),
     dictionaries,
     created,
   });
@@ -162,6 +162,8 @@ async function readNewest(list: ListDescription, query: ListQuery, search: Searc
 interface OldSegments {
   readonly segments: number;
   readonly summaries: SegmentSummaries;
+  /** Segments whose summaries do not count all changes. */
+  readonly changed: ReadonlySet<number>;
   readonly dictionaries: Dictionaries;
   readonly created: CreatedRows | undefined;
 }
@@ -170,7 +172,7 @@ interface OldSegments {
 function evaluateSegments(
   list: ListDescription,
   query: ListQuery,
-  { segments, summaries, dictionaries, created }: OldSegments,
+  { segments, summaries, changed, dictionaries, created }: OldSegments,
 ): Pick<Search, 'open' | 'summarized' | 'estimated'> {
   const plan = planSummaries(list, query, dictionaries);
   const open: Span[] = [];
@@ -181,7 +183,8 @@ function evaluateSegments(
     const { possible, certain } = created ?? { possible: rows, certain: rows };
     if (rows.to < possible.from || rows.from > possible.to) continue;
     const isWhole = certain.from <= rows.from && rows.to <= certain.to;
-    const ofSegment = evaluateSummaries(plan, summaries.get(segment) ?? new Map(), rows);
+    const known = changed.has(segment) ? undefined : summaries.get(segment);
+    const ofSegment = evaluateSummaries(plan, known ?? new Map(), rows);
     if (ofSegment !== undefined && (isWhole || ofSegment.length === 0)) summarized.push(...ofSegment);
     else {
       open.push(rows);

@@ -1,3 +1,4 @@
+import type { ChangedRows } from '../columns/changes.ts';
 import { blockBytes, blockNumber } from '../columns/column-items.ts';
 import type { StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
@@ -6,6 +7,7 @@ import { tailStart } from '../columns/tail.ts';
 import type { Item } from '../dynamodb/reads.ts';
 import { blocksWith, type ColumnValues, emptyColumn, fillColumn, splitByKind } from './join-blocks.ts';
 import type { ColumnData } from './matching-rows.ts';
+import type { ListHead } from './owner-reads.ts';
 import { overlap, type Span, spansOf } from './span.ts';
 
 /** How blocks of a column are read. A run of blocks is given by their numbers, both inclusive. */
@@ -90,11 +92,11 @@ export function areSealed({ columns }: OpenColumns, rows: Span): boolean {
 
 /**
  * The columns at full length, with the values of the rows in these spans and in spans of earlier
- * calls. Throws StaleRead when a block contradicts the head.
+ * calls, changes included. Throws StaleRead when a block contradicts the head.
  */
 export async function readSpans(
   { list, columns, reads }: OpenColumns,
-  head: StoredHead,
+  head: ListHead,
   spans: readonly Span[],
 ): Promise<Pick<ColumnData, 'numbers' | 'uuids'>> {
   const start = tailStart(list, head);
@@ -106,10 +108,21 @@ export async function readSpans(
     const { name, column, blocks } = opened;
     opened.values ??= emptyColumn(column, head.next_seq);
     const extent = { tailStart: start, tail: head.tail[column.key] };
-    for (const wanted of spans) fillColumn(opened.values, column, blocks, { ...extent, wanted });
+    for (const wanted of spans) {
+      fillColumn(opened.values, column, blocks, { ...extent, wanted });
+      applyChanges(opened.values, column, head.changes, wanted);
+    }
     return [name, opened.values];
   });
   return splitByKind(filled);
+}
+
+/** Changes hold instead of what blocks and the tail say. They may be in there already. */
+function applyChanges(values: ColumnValues, column: Column, changes: ChangedRows, wanted: Span): void {
+  if (!(values instanceof Float64Array)) return;
+  for (const [seq, ofRow] of changes) {
+    if (seq >= wanted.from && seq <= wanted.to) values[seq] = ofRow.get(column.key) ?? Number.NaN;
+  }
 }
 
 /** Runs of the blocks with these rows that have not been read. The tail's rows are in none. */

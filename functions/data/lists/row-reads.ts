@@ -2,7 +2,7 @@
 
 import { CorruptData } from '../../errors.ts';
 import { blockBytes, blockKey, blockNumber, columnPrefix, type Row } from '../columns/column-items.ts';
-import { formatOf } from '../columns/head.ts';
+import { isOfFormat } from '../columns/head.ts';
 import type { Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { tailStart } from '../columns/tail.ts';
@@ -127,8 +127,7 @@ function keepIdBlocks({ idBlocks }: OwnerReads, items: readonly Item[]): void {
 /** The ids of the newest rows, which are in the tail; none when the head is of another format. */
 export async function newestIds(reads: OwnerReads): Promise<string[]> {
   const head = await readHead(reads);
-  const isOurs = head.format === formatOf(reads.list);
-  const ids = Buffer.from((isOurs && head.tail[columnNamed(reads, 'id').key]) || []);
+  const ids = Buffer.from((isOfFormat(reads.list, head) && head.tail[columnNamed(reads, 'id').key]) || []);
   return Array.from({ length: uuidCount(ids) }, (_, index) => uuidAt(ids, index));
 }
 

@@ -55,9 +55,9 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 
 /**
  * The segments to look at once the facets have this new block: the newest that may be sealed, if
- * this block made it so; and one in turn, because changes of rows delete summaries, and calls get
- * lost. A segment has its turn about once for as many new rows as it has, or more rarely if there
- * are many: sealing costs little beside creations.
+ * this block made it so; and one in turn, because folds delete summaries, and calls get lost. A
+ * segment has its turn about once for as many new rows as it has, or more rarely if there are many:
+ * sealing costs little beside creations.
  */
 export function planSealing(list: ListDescription, block: number): number[] {
   const { rowsPerBlock } = facetColumn(list);

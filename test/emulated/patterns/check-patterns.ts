@@ -47,14 +47,27 @@ function rowRecords(statuses: readonly string[], final: readonly string[], webho
   });
 }
 
-/** Blocks of facets begin with a digit: only a new one reaches the function. */
+/**
+ * Only a new block of facets, whose number begins with a digit, or new changes reach the function.
+ */
 function columnRecords(): Case[] {
-  const keys = ['b#f#0000027', 'j#f#0000000', 'b#f#s#0000000', 'b#n#0000027', 'b#head', 'event#b#f#0', 'turn'];
+  const keys = [
+    'b#hc#0000003',
+    'j#hc#a#0000001',
+    'b#hc',
+    'b#f#0000027',
+    'j#f#0000000',
+    'b#f#s#0000000',
+    'b#n#0000027',
+    'b#head',
+    'event#b#f#0',
+    'turn',
+  ];
   return keys.flatMap((key) =>
     ['INSERT', 'MODIFY', 'REMOVE'].map((eventName) => ({
       name: `${eventName} ${key}`,
       record: { eventName, dynamodb: { Keys: { user_id: { S: 'alice' }, key: { S: key } }, SequenceNumber: '1' } },
-      reaches: eventName === 'INSERT' && /^[bj]#f#0/.test(key),
+      reaches: eventName === 'INSERT' && /^[bj]#(f#0|hc#)/.test(key),
     })),
   );
 }

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import {
+  type ChangeItem,
+  changedRowsOf,
+  changeItems,
+  changeToken,
+  foldKey,
+} from '../../../../functions/data/columns/changes.ts';
 import { blockKey, packColumn, type Row, setPrefix } from '../../../../functions/data/columns/column-items.ts';
 import { dictionariesKey, dictionaryEdits, storedHead } from '../../../../functions/data/columns/dictionaries.ts';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import { requireFormatLimits } from '../../../../functions/data/columns/format-limits.ts';
-import { emptyHead, formatOf, headKey, nameTag } from '../../../../functions/data/columns/head.ts';
+import { emptyHead, formatOf, formerFormatOf, headKey, nameTag } from '../../../../functions/data/columns/head.ts';
 import type {
   Column,
   FacetColumn,
@@ -324,7 +331,7 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: 'Cho_NqtB',
+        format: '0jaUxyxg',
         next_seq: 4,
         last_created_at: '2026-02-28T00:00:03.000000Z',
         dictionaries: {
@@ -354,7 +361,7 @@ describe('what is stored', () => {
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: '60iHMRsI',
+        format: 'BGNS2xZZ',
         next_seq: 3,
         last_created_at: null,
         dictionaries: {
@@ -422,6 +429,61 @@ describe('what is stored', () => {
     const [first] = blocksOfTexts;
     const hex = Buffer.from(first![1]).toString('hex');
     expect(hex.slice(0, 46), howTo).toBe('5b225c2230222c22c3a931222c222032222c22e2988033');
+  });
+
+  it('of changes is this, and heads of the release before are read as well', () => {
+    const dictionaries = {
+      device_type: ['EMU_MPS', 'FRESNEL'],
+      project_id: ['cccccccc-0000-4000-8000-000000000000', 'cccccccc-0000-4000-8000-000000000001'],
+    };
+    const items = [
+      ...changeItems(batchList, [batches[3]!], dictionaries),
+      ...changeItems(jobList, [...jobs.slice(0, 2), { ...jobs[1]!, seq: 77, creation_order: 16 }], dictionaries),
+    ];
+    const readable = (item: ChangeItem) =>
+      Object.fromEntries(
+        Object.entries(item).map(([name, value]) => [name, typeof value === 'string' ? value : hexOf(value)]),
+      );
+    expect(Object.fromEntries(items.map(([key, item]) => [key, readable(item)])), howTo).toEqual({
+      'b#hc#0000003': { format: '0jaUxyxg', r3: 'a18ba6b7b2fd9203a9810a0100c1a4a19c95819303' },
+      'j#hc#bbbbbbbb-0000-4000-8000-000000000000#0000000': {
+        format: 'BGNS2xZZ',
+        r0: '004c0165d1e5d9b6b2fd920381c08db6b2fd9203',
+        r1: '001802c1843d0081c08db6b2fd9203',
+      },
+      'j#hc#bbbbbbbb-0000-4000-8000-000000000000#0000001': {
+        format: 'BGNS2xZZ',
+        r77: '001811c1843d0081c08db6b2fd9203',
+      },
+    });
+    for (const [key, item] of items) {
+      const changed = changedRowsOf(key.startsWith('b') ? batchList : jobList, { key, t: changeToken(), ...item });
+      expect(['format', ...Array.from(changed.keys(), (seq) => `r${seq}`)]).toEqual(Object.keys(item));
+    }
+    expect([foldKey(batchList), foldKey(jobList)]).toEqual(['b#hc', 'j#hc']);
+    expect([formerFormatOf(batchList), formerFormatOf(jobList)], howTo).toEqual(['Cho_NqtB', '60iHMRsI']);
+  });
+
+  it.each(lists)('lets a full item of changes of %s fit in one write unit', (_, list) => {
+    const time = '2286-11-20T17:46:39.999999Z';
+    const row: Row = {
+      ...(list === batchList ? batches[3]! : jobs[0]!),
+      ...{ runs: 1_000_000, jobs_count: 1_000_000, updated_at: time },
+      ...{ start_datetime: time, end_datetime: time, start_timestamp: time, end_timestamp: time },
+    };
+    const rows = Array.from({ length: 16 }, (__, at) => ({
+      ...row,
+      seq: 1_000_000 + at,
+      creation_order: 1_600_000 + at,
+    }));
+    const texts = Array.from({ length: 4_096 }, (__, at) => String(at));
+    const projects = { project_id: [...texts.slice(1), String(row.project_id)], device_type: ['EMU_MPS'] };
+    const [[key, changed]] = changeItems(list, list === batchList ? [rows[0]!] : rows, projects) as never as [
+      [string, object],
+    ];
+    expect(Object.keys(changed)).toHaveLength(list === batchList ? 2 : 17);
+    const user_id = '8f14e45f-ceea-467f-a0e6-1c2d3e4f5a6b';
+    expect(itemSize({ user_id, key, t: changeToken(), ...changed })).toBeLessThanOrEqual(writeUnit);
   });
 
   it('of times of creation is this', () => {

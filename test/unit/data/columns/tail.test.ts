@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { changedRowsOf, changeItems } from '../../../../functions/data/columns/changes.ts';
 import {
+  type BlockEdit,
   blockKey,
   columnPrefix,
   columnValue,
@@ -12,7 +14,7 @@ import { storedHead, textsOf } from '../../../../functions/data/columns/dictiona
 import { type Dictionaries, withTextsOf } from '../../../../functions/data/columns/facets.ts';
 import { emptyHead, type Head } from '../../../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../../../functions/data/columns/list-description.ts';
-import { columnChanges, tailStart } from '../../../../functions/data/columns/tail.ts';
+import { columnChanges, foldedColumns, tailStart } from '../../../../functions/data/columns/tail.ts';
 import { rowOfTimeEntry } from '../../../../functions/data/columns/time-index.ts';
 import { cases } from '../../../support/depth.ts';
 import { seed } from '../../../support/seed.ts';
@@ -51,7 +53,7 @@ const nothing: Stored = { head: emptyHead(list), blocks: new Map(), rows: [] };
 
 const createdAt = (seq: number) => `2026-03-01T00:00:00.${String(seq).padStart(6, '0')}Z`;
 
-/** One transaction: rows that are created, and rows that are changed, new ones among them. */
+/** A transaction and a fold: rows that are created and changed, new ones among the latter. */
 interface Step {
   readonly created: readonly Omit<Row, 'seq'>[];
   readonly changed: readonly (readonly [place: number, members: object])[];
@@ -77,14 +79,27 @@ function commitChanges(
     head.dictionaries,
   );
   const counted = { ...head, next_seq: after.length, dictionaries };
-  const { edits, tail } = columnChanges(list, { before: head, after: counted }, changes);
   const stored = new Map(blocks);
-  for (const { key, apply } of edits) {
-    const block = apply(stored.get(key));
-    if (block === undefined) stored.delete(key);
-    else stored.set(key, block);
-  }
-  return { head: { ...counted, tail }, blocks: stored, rows: after, edited: edits.map(({ key }) => key) };
+  const edited: string[] = [];
+  const edit = (edits: readonly BlockEdit[]) => {
+    for (const { key, apply } of edits) {
+      const block = apply(stored.get(key));
+      if (block !== stored.get(key)) edited.push(key);
+      if (block === undefined) stored.delete(key);
+      else stored.set(key, block);
+    }
+  };
+  const written = columnChanges(list, { before: head, after: counted }, changes);
+  edit(written.edits);
+  const existing = changes.flatMap(({ before, after: row }) => (before === undefined ? [] : [row]));
+  const items = [...changeItems(list, existing, dictionaries).values()];
+  const folded = foldedColumns(
+    list,
+    { ...counted, tail: written.tail },
+    new Map(items.flatMap((item) => [...changedRowsOf(list, item)])),
+  );
+  edit(folded.edits);
+  return { head: { ...counted, tail: folded.tail }, blocks: stored, rows: after, edited };
 }
 
 /**
@@ -191,6 +206,7 @@ describe('the tail', () => {
     const row = { ...plain(9), seq: 2, text: 'unheard of' };
     expect(columnChanges(list, { before: head, after: head }, [{ before: row, after: row }])).toEqual({
       edits: [],
+      changes: new Map(),
       tail: head.tail,
     });
   });

@@ -8,12 +8,9 @@ const empty = emptyDraft(ownerFormats, {
   jobs: new Map(),
   processedCalls: new Map(),
 });
-/** Two edits of each block; the first blocks have a summary each. */
-const editsOf = (blocks: number, summaries = 0) =>
-  Array.from({ length: 2 * blocks }, (_, at) => {
-    const number = at % blocks;
-    return { key: `block ${number}`, apply: () => undefined, ...(number < summaries && { summary: `of ${number}` }) };
-  });
+/** Two edits of each block. */
+const editsOf = (blocks: number) =>
+  Array.from({ length: 2 * blocks }, (_, at) => ({ key: `block ${at % blocks}`, apply: () => undefined }));
 const events = (count: number) => Array.from({ length: count }, (_, number) => ({ id: `${number}`, digest: '' }));
 const sequencesOf = (...bytes: readonly number[]) =>
   new Map(bytes.map((length, number) => [`${number}`, new Uint8Array(length)]));
@@ -24,8 +21,6 @@ describe('fits', () => {
     ['99 blocks beside the two heads', { edits: editsOf(99) }, false],
     ['90 blocks and 8 events', { edits: editsOf(90), processedCalls: events(8) }, true],
     ['90 blocks and 9 events', { edits: editsOf(90), processedCalls: events(9) }, false],
-    ['90 blocks and 8 summaries', { edits: editsOf(90, 8) }, true],
-    ['90 blocks and 9 summaries', { edits: editsOf(90, 9) }, false],
     ['90 blocks and 8 writes into other tables', { edits: editsOf(90), writes: Array(8).fill({}) }, true],
     ['90 blocks and 9 writes into other tables', { edits: editsOf(90), writes: Array(9).fill({}) }, false],
     ['90 blocks and 8 projects', { edits: editsOf(90), contributors: Array(8).fill({}) }, true],

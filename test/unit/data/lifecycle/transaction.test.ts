@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead } from '../../../../functions/data/columns/head.ts';
 import { ownerFormats } from '../../../../functions/data/columns/lists.ts';
-import { seal } from '../../../../functions/data/columns/packed-integers.ts';
 import { creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
-import { blockKeys, type Draft } from '../../../../functions/data/lifecycle/draft.ts';
+import { blockKeys, type Draft, withRows } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
@@ -35,7 +34,7 @@ function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): 
 /** The writes of the draft's transaction. Writes to the Columns table are listed by key. */
 function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Map()) {
   const { TransactItems = [] } = createTransaction(db, userId, { draft, blocks, clocks: new Map(), now });
-  const all = TransactItems.map(({ Put, Delete }) => ({ ...Put, ...Delete }));
+  const all = TransactItems.map(({ Put, Update, Delete }) => ({ ...Put, ...Update, ...Delete }));
   return {
     rows: all.filter(({ TableName }) => TableName !== 'C'),
     columns: new Map(
@@ -89,16 +88,21 @@ describe('createTransaction', () => {
     });
   });
 
-  it('changes a row of the tail in the head alone', () => {
+  it('puts a change beside the head, without a condition', () => {
     const update = { status: 'RUNNING', start_datetime: time } as const;
     const started = updateBatch({ id: newBatch(1).id, update, now: time }).apply(store(first));
     const { columns } = writesOf(started);
-    expect([...columns.keys()]).toEqual(['b#head']);
-    expect(columns.get('b#head')).toMatchObject({
-      Item: { next_seq: 1 },
-      ConditionExpression: asRead,
-      ExpressionAttributeValues: { ':old_next_seq': 1, ':old_tail': first.heads.batch.tail },
-    });
+    expect([...columns.keys()]).toEqual(['b#hc#0000000']);
+    const change = columns.get('b#hc#0000000');
+    expect(change).toMatchObject({ UpdateExpression: 'SET #format = :format, t = :t, r0 = :r0' });
+    expect(change).not.toHaveProperty('ConditionExpression');
+    expect(writesOf(started).columns.get('b#hc#0000000')).not.toEqual(change);
+  });
+
+  it('puts nothing there where no column holds what has changed', () => {
+    const before = store(first);
+    const row = { ...before.stored.batches.get(newBatch(1).id)!, device_status: 'UP' } as const;
+    expect([...writesOf(withRows(before, { batches: [row] })).columns.keys()]).toEqual([]);
   });
 
   it('changes rows and heads only where they are as they were read', () => {
@@ -162,31 +166,6 @@ describe('createTransaction', () => {
       ExpressionAttributeValues: { ':old_v': v },
     });
     expect(writesOf(untag).columns.has(key)).toBe(false);
-  });
-
-  it('deletes the summaries of the sealed blocks that it changes, each once', () => {
-    const rows = createAll(33);
-    const blocks = new Map(
-      Array.from(writesOf(rows).columns, ([key, { Item }]) => [key, (Item as { v: Uint8Array }).v] as const),
-    );
-    const started = [1, 2].reduce((draft, number) => {
-      const update = { status: 'RUNNING', start_datetime: time } as const;
-      return updateBatch({ id: newBatch(number).id, update, now: time }).apply(draft);
-    }, store(rows));
-    expect(new Set(started.edits.flatMap(({ summary }) => summary ?? []))).toEqual(
-      new Set(['f', 's'].map((column) => `b#${column}#s#0000000`)),
-    );
-    const summariesOf = (sealed: readonly string[]) => {
-      const stored = Array.from(blocks, ([key, v]) => [key, sealed.includes(key) ? seal(v) : v] as const);
-      const { columns } = writesOf(started, new Map(stored));
-      return [...columns].filter(([key]) => key.split('#')[2] === 's');
-    };
-    const [facets, times] = ['b#f#0000000', 'b#s#0000000'];
-    expect(summariesOf([])).toEqual([]);
-    for (const sealed of [[facets], [times], [facets, times]] as string[][]) {
-      const keys = sealed.map((key) => key.replace(/0{7}$/, 's#0000000'));
-      expect(summariesOf(sealed)).toEqual(keys.map((key) => [key, { Key: { user_id: userId, key } }]));
-    }
   });
 
   it('remembers the events for 15 days, unless they were processed before', () => {

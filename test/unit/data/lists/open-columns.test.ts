@@ -28,7 +28,7 @@ const headOf = (next_seq: number) => {
   const tail = Object.fromEntries(
     named.map(([, column]) => [column.key, packColumn(column, valuesOf(column, { from: start, to: next_seq - 1 }))]),
   );
-  return { ...emptyHead(list), next_seq, tail };
+  return { ...emptyHead(list), next_seq, tail, changes: new Map() };
 };
 
 describe('the open columns of a list', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { changesPrefix } from '../../../../functions/data/columns/changes.ts';
 import { blockKey, columnPrefix } from '../../../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { planSealing } from '../../../../functions/data/lists/seal-segments.ts';
@@ -38,9 +39,13 @@ describe('planSealing', () => {
 });
 
 describe('the stream of columns', () => {
-  it('names the first 256 million rows of the facets of both lists', () => {
+  it('names the first 256 million rows of the facets of both lists, and changes of both', () => {
     const [{ dynamodb }] = tables.Columns.stream.patterns;
-    const prefixes = [batchList, jobList].map((list) => `${columnPrefix(list, list.columns.facets)}0`);
+    const lists = [batchList, jobList];
+    const prefixes = [
+      ...lists.map((list) => `${columnPrefix(list, list.columns.facets)}0`),
+      ...lists.map(changesPrefix),
+    ];
     expect(dynamodb.Keys.key.S).toEqual(prefixes.map((prefix) => ({ prefix })));
     expect(blockKey(columnPrefix(batchList, batchList.columns.facets), 999_999)).toBe('b#f#0999999');
   });
