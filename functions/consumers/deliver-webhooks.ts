@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { bucketObjects } from '../data/aws/bucket-objects.ts';
 import { messageQueue, sendMessage } from '../data/aws/message-queue.ts';
-import { boundedCalls, resultsBucket } from '../data/aws/results-bucket.ts';
 import { secretsManager } from '../data/aws/secrets-manager.ts';
 import { readResults } from '../data/batches/batch-results.ts';
 import { database } from '../data/dynamodb/db.ts';
@@ -25,7 +25,7 @@ import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
 const db = database(otherFunctions.deliverWebhooks);
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
+const callObject = bucketObjects(requiredEnv('RESULTS_BUCKET'));
 const secret: WebhookSecret = { id: requiredEnv('WEBHOOK_KEY_ARN'), call: secretsManager() };
 const queue = messageQueue(queueUrl('Webhooks'));
 const deadLetters = messageQueue(queueUrl('Webhooks/dead_letters'));
@@ -146,7 +146,7 @@ async function payloadOf({ user_id, batch_id, job, status, updated_at }: Webhook
 /** Undefined where there is none that fits. */
 async function readDocument(userId: string, jobId: string, key: string): Promise<string | undefined> {
   try {
-    const found = await readResults(bucket, { userId, keys: new Map([[jobId, key]]), maxBytes: maxResultsBytes });
+    const found = await readResults(callObject, { userId, keys: new Map([[jobId, key]]), maxBytes: maxResultsBytes });
     if (found?.unreadable.length) addToRequestLog({ unreadable_results: jobId });
     return found?.documents.get(jobId);
   } catch (error) {

@@ -4,8 +4,8 @@
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { bucketObjects, type CallObject } from '../data/aws/bucket-objects.ts';
 import { type MessageQueue, messageQueue } from '../data/aws/message-queue.ts';
-import { boundedCalls, type ResultsBucket, resultsBucket } from '../data/aws/results-bucket.ts';
 import { countShots } from '../data/leases/count-shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
@@ -26,7 +26,7 @@ interface EventConsumer {
   /** Takes the events that fail for a reason of their own. Undefined: they stay in the queue. */
   readonly waiting: MessageQueue | undefined;
   readonly deadLetters: MessageQueue;
-  readonly bucket: ResultsBucket;
+  readonly callObject: CallObject;
   readonly scheduleRecovery: ScheduleRecovery;
 }
 
@@ -37,7 +37,7 @@ export function eventConsumer(db: LifecycleDb, queue: QueueDescription, waiting?
     queue,
     waiting,
     deadLetters: messageQueue(queueUrl('Events/dead_letters')),
-    bucket: resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls),
+    callObject: bucketObjects(requiredEnv('RESULTS_BUCKET')),
     scheduleRecovery: recoveryByQueue(),
   };
 }
@@ -147,12 +147,12 @@ async function apply(
 }
 
 async function applyOnce(
-  { db, bucket, scheduleRecovery }: EventConsumer,
+  { db, callObject, scheduleRecovery }: EventConsumer,
   events: readonly Readable[],
 ): Promise<(Error | undefined)[]> {
   const [first] = events;
   if (first instanceof InvalidInput) return [first];
-  const shotsOf = (userId: string, key: string) => countShots(bucket, userId, key);
+  const shotsOf = (userId: string, key: string) => countShots(callObject, userId, key);
   try {
     return await applyEvents(db, events as readonly LifecycleEvent[], { scheduleRecovery, shotsOf });
   } catch (error) {

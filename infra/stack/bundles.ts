@@ -42,44 +42,43 @@ const alias = {
  */
 const eventStreams = ['@smithy/core/event-streams'];
 
-const ofStack: readonly FunctionDescription[] = Object.values({ ...routes, ...otherFunctions });
+const ofStack: readonly string[] = Object.values({ ...routes, ...otherFunctions }).map(({ entry }) => entry);
 
 const fileNames = ['index.mjs', 'index.mjs.map'];
 /** The contents of bundles, by the path that they are for. */
 const built = new Map<string, Uint8Array>();
 
-/**
- * Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. Throws when it
- * loads the client of S3, but its `uses` do not name Results.
- */
-export function writeBundle({ entry, uses }: FunctionDescription, directory: string) {
+/** Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. */
+export function writeBundle({ entry }: FunctionDescription, directory: string) {
   const beside = dirname(directory);
   const pathOf = (name: string) => join(beside, folderOf(entry), name);
-  const withS3 = 'Results' in uses;
   if (!built.has(pathOf('index.mjs'))) {
-    const alike = ofStack.filter((other) => 'Results' in other.uses === withS3).map((other) => other.entry);
-    buildBeside(beside, alike.includes(entry) ? alike : [entry], withS3);
-  }
-  if (!withS3 && Buffer.from(built.get(pathOf('index.mjs.map'))!).includes('/@aws-sdk/client-s3/')) {
-    throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
+    const entries = ofStack.includes(entry) ? ofStack : [entry];
+    buildBeside(beside, entries, { external: eventStreams });
+    const withS3 = entries.filter((each) => hasClientOfS3(built.get(join(beside, folderOf(each), 'index.mjs.map'))!));
+    buildBeside(beside, withS3);
   }
   for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
+}
+
+function hasClientOfS3(sourceMap: Uint8Array): boolean {
+  return Buffer.from(sourceMap).includes('/@aws-sdk/client-s3/');
 }
 
 /**
  * Each is built for a folder of its own in `parent`, as deep as the folder that it gets to: its
  * source map names sources relative to it.
  */
-function buildBeside(parent: string, entries: readonly string[], withS3: boolean) {
+function buildBeside(parent: string, entries: readonly string[], options: BuildOptions = {}) {
   const { outputFiles } = buildSync({
     ...esModule,
+    ...options,
     alias,
-    ...(!withS3 && { external: eventStreams }),
     entryPoints: entries.map((entry) => ({ in: sourceOf(entry), out: `${folderOf(entry)}/index` })),
     outdir: parent,
     write: false,
   });
-  for (const { path, contents } of outputFiles) built.set(path, contents);
+  for (const { path, contents } of outputFiles ?? []) built.set(path, contents);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import { bucketObjects } from '../../functions/data/aws/bucket-objects.ts';
 import { listResultsKeys, readResults } from '../../functions/data/batches/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
 import { maxBodyBytes } from '../../functions/http/reply.ts';
@@ -178,7 +178,7 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
     const key = 'results/auth0|bob/1.json';
     await store.put(key, { counter });
     const keys = new Map([[jobId(0), key]]);
-    const reading = readResults(resultsBucket('results-bucket'), { userId: 'auth0|alice', keys, maxBytes: 1_000 });
+    const reading = readResults(bucketObjects('results-bucket'), { userId: 'auth0|alice', keys, maxBytes: 1_000 });
     await expect(reading).rejects.toMatchObject({ name: 'CorruptData' });
     expect(store.requests).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Sha256 } from '../../functions/data/aws/secrets-manager.ts';
+import { Sha256 } from '../../functions/data/aws/sha256.ts';
 import { getResultsKey } from '../../functions/data/batches/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { commonHeaders, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';

@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import { bucketObjects } from '../../functions/data/aws/bucket-objects.ts';
 import { maxReportedBytes } from '../../functions/schemas/lease.ts';
 import { ask } from '../support/ask.ts';
 import { failures, mistakes } from '../support/faults.ts';
@@ -282,9 +282,9 @@ describe('a report with a document that is interrupted', () => {
   });
 
   it('by DynamoDB, at any call, never leaves a job without its document, and can be repeated', async () => {
-    const bucket = resultsBucket('results-bucket');
+    const callObject = bucketObjects('results-bucket');
     const clock = { now: Date.now() };
-    const sound = workerStack(client, names, clock, bucket);
+    const sound = workerStack(client, names, clock, callObject);
     const faults = Object.entries({ ...failures, ...mistakes });
     for (let place = 0, struck = 1; struck > 0; place++) {
       const [name, fault] = faults[(seed + place) % faults.length]!;
@@ -292,7 +292,7 @@ describe('a report with a document that is interrupted', () => {
       const { user, batch, lease } = await sound.held({ jobs: 2 });
       const jobId = batch.jobs![0]!.id;
       const reported = { status: 'DONE', results_document: one };
-      await workerStack(strike.client, names, clock, bucket)
+      await workerStack(strike.client, names, clock, callObject)
         .report(lease, jobId, reported)
         .catch(() => undefined);
       struck = strike.struck;

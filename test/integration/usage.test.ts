@@ -2,7 +2,7 @@
 
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resultsBucket } from '../../functions/data/aws/results-bucket.ts';
+import { bucketObjects } from '../../functions/data/aws/bucket-objects.ts';
 import { countShots } from '../../functions/data/leases/count-shots.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
@@ -30,9 +30,9 @@ afterAll(() => results.stop());
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const clock = { now: noon };
-const bucket = resultsBucket('results-bucket');
-const stack = workerStack(client, names, clock, bucket);
-const events = writeApi(stack.db, { shotsOf: (userId, key) => countShots(bucket, userId, key) });
+const callObject = bucketObjects('results-bucket');
+const stack = workerStack(client, names, clock, callObject);
+const events = writeApi(stack.db, { shotsOf: (userId, key) => countShots(callObject, userId, key) });
 const seconds = (number: number) => {
   clock.now += number * 1_000;
 };
@@ -304,7 +304,7 @@ describe('what jobs of a batch have used, while a worker has it,', () => {
         if (made === at) throw new Error('dies');
         return call.send();
       });
-      const failing = workerStack(dying, names, clock, bucket);
+      const failing = workerStack(dying, names, clock, callObject);
       await failing.report(lease, job!.id).catch(() => {});
       calls = Math.max(calls, made);
       await stack.report(lease, job!.id);
@@ -322,7 +322,7 @@ describe('what jobs of a batch have used, while a worker has it,', () => {
       if (call.name === 'UpdateCommand' && (call.input.Key as { key?: string }).key === '!activity') notes.push(call);
       return call.send();
     });
-    const own = workerStack(watched, names, clock, bucket);
+    const own = workerStack(watched, names, clock, callObject);
     const full = Object.fromEntries(Array.from({ length: 100 }, (_, slot) => [`j${slot.toString(36)}`, 1]));
     const Key = { device_type: device, key: '!activity' };
     const noted = async (attributes: object) => {

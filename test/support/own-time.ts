@@ -11,7 +11,9 @@ import type { Clock } from '../../functions/runtime/clock.ts';
 
 const client = '../../functions/data/dynamodb/client.ts';
 const writePace = '../../functions/data/dynamodb/write-pace.ts';
+const objects = '../../functions/data/aws/bucket-objects.ts';
 const patience = 600_000;
+type BucketObjects = typeof import('../../functions/data/aws/bucket-objects.ts');
 /**
  * Loads packages as they are. Vitest's own way to them, the factory's argument, was seen to give an
  * empty module, where many modules imported the replacement at the same time.
@@ -24,7 +26,7 @@ const load = createRequire(import.meta.url);
  * after so long. The limits of a pace that a test makes hold.
  */
 export function usePatience() {
-  for (const file of [client, writePace]) {
+  for (const file of [client, writePace, objects]) {
     if (!existsSync(new URL(file, import.meta.url))) throw new Error(`Nothing is replaced: there is no ${file}.`);
   }
   vi.doMock(writePace, async () => {
@@ -35,6 +37,10 @@ export function usePatience() {
     // By another address, for the same reason.
     const { documentClient }: typeof import('../../functions/data/dynamodb/client.ts') = await import(`${client}?own`);
     return { documentClient: () => documentClient(patience) };
+  });
+  vi.doMock(objects, async () => {
+    const own: BucketObjects = await import(`${objects}?own`);
+    return { ...own, bucketObjects: (name: string) => own.bucketObjects(name, patience) };
   });
   vi.doMock('@aws-sdk/client-s3', () => {
     const sdk: typeof import('@aws-sdk/client-s3') = load('@aws-sdk/client-s3');
@@ -113,21 +119,16 @@ export function useNoAnswers() {
 }
 
 /**
- * Functions that are loaded from now on give up what they ask S3 for as they do on AWS, where it is
- * `isStruck`, and wait for all else.
+ * Functions that are loaded from now on give up the objects that they ask S3 for as they do on AWS,
+ * where they are `isStruck`, and wait for all others.
  */
-export function useOwnTimeoutsOfS3(isStruck: (path: string) => boolean) {
-  vi.doMock('@aws-sdk/client-s3', () => {
-    const sdk: typeof import('@aws-sdk/client-s3') = load('@aws-sdk/client-s3');
-    const Patient = patient(sdk.S3Client);
-    const construct = (_: unknown, [config]: [ConstructorParameters<typeof Patient>[0] & object]) => {
-      const [own, made] = [new sdk.S3Client(config).config.requestHandler, new Patient(config)];
-      const { requestHandler } = made.config;
-      const handle = requestHandler.handle.bind(requestHandler);
-      requestHandler.handle = (request, options) =>
-        isStruck(request.path) ? own.handle(request, options) : handle(request, options);
-      return made;
+export function useOwnTimeoutsOfS3(isStruck: (key: string) => boolean) {
+  vi.doMock(objects, async () => {
+    const own: BucketObjects = await import(`${objects}?own`);
+    const bucketObjects: BucketObjects['bucketObjects'] = (name) => {
+      const [hasty, patient] = [own.bucketObjects(name), own.bucketObjects(name, patience)];
+      return (call) => (isStruck(call.key) ? hasty(call) : patient(call));
     };
-    return { ...sdk, S3Client: new Proxy(sdk.S3Client, { construct } as never) };
+    return { ...own, bucketObjects };
   });
 }

@@ -4,9 +4,11 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { CallObject } from '../../functions/data/aws/bucket-objects.ts';
 import type { ResultsBucket } from '../../functions/data/aws/results-bucket.ts';
 import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellations.ts';
@@ -52,7 +54,7 @@ export function workerStack(
   client: DynamoDBDocumentClient,
   names: TableNames,
   clock: { now: number; readonly sleep?: Clock['sleep'] },
-  bucket: ResultsBucket = allResults,
+  callObject: CallObject = allObjects,
 ) {
   const db = testDb(client, names, { now: () => clock.now, sleep: clock.sleep });
   const claims = { queue_priority: 'MEDIUM' } as const;
@@ -96,7 +98,7 @@ export function workerStack(
     heartbeat: (lease: LeaseReference, jobId: string | null) => extendLease(db, lease, jobId),
     uploadKey: (lease: LeaseReference, jobId: string, sha256: string) => getUploadKey(db, lease, jobId, sha256),
     report: (lease: LeaseReference, jobId: string, content: object = { status: 'DONE' }) =>
-      reportJob(db, bucket, { lease, jobId, report: ReportRequest.parse(content) }),
+      reportJob(db, callObject, { lease, jobId, report: ReportRequest.parse(content) }),
     next: (lease: LeaseReference) => nextJob(db, lease),
     release: (lease: LeaseReference) => releaseLease(db, lease),
     putBack: (item: QueueItem) => putBackBatch(db, item),
@@ -126,16 +128,17 @@ export function workerStack(
   return { ...stack, claimed, held };
 }
 
-/** A bucket that has every object: results that count no shots. */
+/** Has every object: results that count no shots. */
+const allObjects: CallObject = async () => {
+  const content = Buffer.from('{}');
+  const headers = { 'content-length': String(content.length) };
+  return Object.assign(Readable.from([content]), { headers }) as IncomingMessage;
+};
+
+/** A bucket whose objects no one erases. */
 export const allResults: ResultsBucket = {
   name: 'results',
-  client: {
-    async send() {
-      const content = Buffer.from('{}');
-      const Body = Object.assign(Readable.from([content]), { transformToByteArray: async () => content });
-      return { ContentLength: content.length, Body };
-    },
-  } as unknown as S3Client,
+  client: { send: async () => ({}) } as unknown as S3Client,
 };
 
 /** A device and a user that no other test has. */

@@ -6,7 +6,8 @@ export interface ResultsBucket {
 }
 
 /**
- * The bucket of this name. It is read without the checksum mode that the SDK adds to every GET by
+ * The bucket of this name, for links and erasures: functions that read and write objects load less
+ * by bucketObjects. It is read without the checksum mode that the SDK adds to every GET by
  * default: a plain download cannot use it. The client is made when it is first needed.
  */
 export function resultsBucket(name: string, config: S3ClientConfig = {}): ResultsBucket {
@@ -23,17 +24,3 @@ export function resultsBucket(name: string, config: S3ClientConfig = {}): Result
     },
   };
 }
-
-/**
- * For functions that wait for results, or for S3 to take them: a call takes at most 3 attempts of
- * 2 s each; so does the content of an object that stops on its way.
- */
-export const boundedCalls: S3ClientConfig = {
-  maxAttempts: 3,
-  requestHandler: {
-    connectionTimeout: 1_000,
-    requestTimeout: 2_000,
-    throwOnRequestTimeout: true,
-    socketTimeout: 2_000,
-  },
-};

@@ -1,12 +1,12 @@
-import { addAbortSignal, type Readable } from 'node:stream';
-import { GetObjectCommand } from '@aws-sdk/client-s3';
+import type { IncomingMessage } from 'node:http';
+import { addAbortSignal } from 'node:stream';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../../errors.ts';
 import { JobRow } from '../../schemas/job.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { isObject } from '../../values/json-text.ts';
 import { isResultsKeyOf } from '../../values/results-key.ts';
-import type { ResultsBucket } from '../aws/results-bucket.ts';
+import type { CallObject } from '../aws/bucket-objects.ts';
 import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { queryAll } from '../dynamodb/reads.ts';
@@ -69,12 +69,12 @@ interface ResultsDocuments {
   readonly unreadable: readonly string[];
 }
 
-/** Objects that are read at the same time: fewer than the SDK's connections. */
+/** Objects that are read at the same time. */
 const parallelReads = 32;
 
 /**
- * Attempts to read an object whose content breaks off. The SDK itself repeats only what fails
- * before the content arrives.
+ * Attempts to read an object whose content breaks off. A call itself repeats only what fails before
+ * the content arrives.
  */
 const bodyAttempts = 3;
 
@@ -93,10 +93,10 @@ interface ResultsRead {
  * prefix.
  */
 export async function readResults(
-  bucket: ResultsBucket,
+  call: CallObject,
   { userId, keys, maxBytes }: ResultsRead,
 ): Promise<ResultsDocuments | undefined> {
-  const reading: Reading = { bucket, maxBytes, bytes: 0, end: new AbortController() };
+  const reading: Reading = { call, maxBytes, bytes: 0, end: new AbortController() };
   const texts = new Map<string, string>();
   const unreadable = new Set<string>();
   const waiting = keys.entries();
@@ -128,7 +128,7 @@ export async function readResults(
 
 /** What the reads of one call share. */
 interface Reading {
-  readonly bucket: ResultsBucket;
+  readonly call: CallObject;
   readonly maxBytes: number;
   /** Of the documents whose sizes are known. */
   bytes: number;
@@ -143,40 +143,42 @@ async function readDocument(reading: Reading, key: string): Promise<Uint8Array |
     if (attempt === 1) reading.bytes += object.length;
     if (reading.bytes > reading.maxBytes) throw new TooManyBytes();
     try {
-      return await object.body.transformToByteArray().catch(brokenOff);
-    } catch (error) {
-      if (!(error instanceof DependencyFailed) || attempt === bodyAttempts) throw error;
+      return await readAll(object.body);
+    } catch (cause) {
+      if (attempt === bodyAttempts) throw new DependencyFailed('The content of an object broke off.', { cause });
     }
   }
 }
 
-async function openObject({ bucket, end }: Reading, Key: string) {
-  const command = new GetObjectCommand({ Bucket: bucket.name, Key });
-  const call = bucket.client.send(command, { abortSignal: end.signal });
-  const { ContentLength: length, Body: body } = await unlessMissing(call);
+async function openObject({ call, end: { signal } }: Reading, key: string) {
+  const body = await unlessMissing(call({ method: 'GET', key, signal }));
   if (body === undefined) return undefined;
-  addAbortSignal(end.signal, body as Readable);
-  if (length === undefined) throw new DependencyFailed('S3 did not say how long an object is.');
+  addAbortSignal(signal, body);
+  const length = Number(body.headers['content-length'] ?? Number.NaN);
+  if (Number.isNaN(length)) throw new DependencyFailed('S3 did not say how long an object is.');
   return { length, body };
+}
+
+/** Node ends a body at the length that it announces, and fails where it ends before. */
+async function readAll(body: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 class TooManyBytes extends Error {}
 
 /**
- * Returns an empty answer for an object that does not exist. S3 reports AccessDenied for it to a
- * role that may not list the bucket.
+ * Returns undefined for an object that does not exist. S3 reports AccessDenied for it to a role
+ * that may not list the bucket.
  */
-async function unlessMissing<Answer extends object>(call: Promise<Answer>): Promise<Partial<Answer>> {
+async function unlessMissing<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await translateErrors(call);
   } catch (error) {
-    if (error instanceof Error && (error.name === 'AccessDenied' || error.name === 'NoSuchKey')) return {};
+    if (error instanceof Error && (error.name === 'AccessDenied' || error.name === 'NoSuchKey')) return undefined;
     throw error;
   }
-}
-
-function brokenOff(cause: unknown): never {
-  throw new DependencyFailed('The content of an object broke off.', { cause });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

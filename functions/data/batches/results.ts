@@ -1,7 +1,7 @@
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import * as z from 'zod/mini';
-import { CorruptData, DependencyFailed, ResultsGone } from '../../errors.ts';
+import { CorruptData, ResultsGone } from '../../errors.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { ResultsRequest, UploadLink } from '../../schemas/lease.ts';
 import { timeLimits } from '../../time-limits.ts';
@@ -98,40 +98,4 @@ export async function signUploadLink(
     signableHeaders: new Set([...signedHeaders, 'host']),
   });
   return { url, headers: { 'Content-Length': String(bytes), 'x-amz-checksum-sha256': checksum } };
-}
-
-/** Whether an object exists. One HEAD of S3. */
-export async function hasObject({ client, name }: ResultsBucket, key: string): Promise<boolean> {
-  try {
-    await client.send(new HeadObjectCommand({ Bucket: name, Key: key }));
-    return true;
-  } catch (error) {
-    // S3 says 403 to a role that must not list the bucket.
-    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-    if (status === 403 || status === 404) return false;
-    throw storeFailed(error);
-  }
-}
-
-/** A results document, and its SHA-256 in hexadecimal. */
-export interface ResultsDocument {
-  readonly text: string;
-  readonly sha256: string;
-}
-
-/** Stores a document. S3 checks that it arrived whole. One PUT of S3. */
-export async function putResults(
-  { client, name }: ResultsBucket,
-  key: string,
-  { text, sha256 }: ResultsDocument,
-): Promise<void> {
-  const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
-  const object = { Bucket: name, Key: key, ContentType: 'application/json', ChecksumSHA256 };
-  await client.send(new PutObjectCommand({ ...object, Body: text })).catch((error) => {
-    throw storeFailed(error);
-  });
-}
-
-function storeFailed(cause: unknown): DependencyFailed {
-  return new DependencyFailed('The store of results failed.', { cause });
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../values/json-text.ts';
-import type { ResultsBucket } from '../aws/results-bucket.ts';
+import type { CallObject } from '../aws/bucket-objects.ts';
 import { readResults } from '../batches/batch-results.ts';
 
 /** Larger documents are not read: they count as no shots. */
@@ -9,8 +9,8 @@ const maxResultsBytes = 16 * 1024 * 1024;
  * The sum of the counter of a results document: how often the sequence was run. Undefined when
  * there is no such document, or it has no counter of whole numbers. One GET of S3.
  */
-export async function countShots(bucket: ResultsBucket, userId: string, key: string): Promise<number | undefined> {
-  const results = await readResults(bucket, { userId, keys: new Map([['', key]]), maxBytes: maxResultsBytes });
+export async function countShots(call: CallObject, userId: string, key: string): Promise<number | undefined> {
+  const results = await readResults(call, { userId, keys: new Map([['', key]]), maxBytes: maxResultsBytes });
   const text = results?.documents.get('');
   return text === undefined ? undefined : shotsOfDocument(text);
 }

@@ -7,8 +7,8 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference, NextJob, ReportRequest } from '../../schemas/lease.ts';
 import { isFinalJob } from '../../statuses.ts';
 import { leasedResultsKey } from '../../values/results-key.ts';
-import type { ResultsBucket } from '../aws/results-bucket.ts';
-import { hasObject, putResults } from '../batches/results.ts';
+import type { CallObject } from '../aws/bucket-objects.ts';
+import { hasObject, putResults } from '../batches/results-objects.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { keptWith } from '../dynamodb/kept-with.ts';
 import type { LifecycleDb } from '../lifecycle/lifecycle-db.ts';
@@ -68,9 +68,9 @@ interface LeasedReport {
  * a HEAD; if the job is DONE without `runs`, also a GET to count its shots. PUT and HEAD run beside
  * the first read of the change.
  */
-export async function reportJob(db: LifecycleDb, bucket: ResultsBucket, reported: LeasedReport): Promise<NextJob> {
+export async function reportJob(db: LifecycleDb, call: CallObject, reported: LeasedReport): Promise<NextJob> {
   try {
-    return await endJob(db, bucket, reported);
+    return await endJob(db, call, reported);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     const { lease, jobId, report } = reported;
@@ -82,11 +82,7 @@ export async function reportJob(db: LifecycleDb, bucket: ResultsBucket, reported
   }
 }
 
-async function endJob(
-  db: LifecycleDb,
-  bucket: ResultsBucket,
-  { lease, jobId, report }: LeasedReport,
-): Promise<NextJob> {
+async function endJob(db: LifecycleDb, call: CallObject, { lease, jobId, report }: LeasedReport): Promise<NextJob> {
   const { status, start_timestamp, end_timestamp, errors, results_document: document } = report;
   const item = await getLeased(db, lease);
   if (item === undefined) throw leaseLost();
@@ -99,14 +95,14 @@ async function endJob(
   const find = jobFinder(db, lease);
   // The change counts no other results than the report's.
   const shotsOf = async (userId: string, key: string) =>
-    document === null ? countShots(bucket, userId, key) : shotsOfDocument(document);
+    document === null ? countShots(call, userId, key) : shotsOfDocument(document);
   let resultsKey: Promise<string | undefined> | undefined;
   let busy: number | undefined;
   const countBusy = (_: string, microseconds: number) => {
     busy = (busy ?? 0) + microseconds;
   };
   const progress = await commitLeased(db, { lease, shotsOf, countBusy }, async () => {
-    resultsKey ??= findResults(db, bucket, { lease, jobId, report, item });
+    resultsKey ??= findResults(db, call, { lease, jobId, report, item });
     const [found, results_key] = await Promise.all([find(item.place), resultsKey]);
     const ofJob = { jobId, update: { ...update, ...(results_key !== undefined && { results_key }) } };
     return reportChange({ lease, now: db.clock.now(), ...found }, ofJob);
@@ -148,10 +144,10 @@ async function countJob(
 type HeldReport = LeasedReport & { readonly item: QueueItem };
 
 /** The key of the results that the report brings or refers to; undefined where it has none. */
-async function findResults(db: Db<'Jobs'>, bucket: ResultsBucket, held: HeldReport): Promise<string | undefined> {
+async function findResults(db: Db<'Jobs'>, call: CallObject, held: HeldReport): Promise<string | undefined> {
   const { results, results_document } = held.report;
-  if (results) return findUploaded(db, bucket, held);
-  return results_document === null ? undefined : storeDocument(db, bucket, { ...held, text: results_document });
+  if (results) return findUploaded(db, call, held);
+  return results_document === null ? undefined : storeDocument(db, call, { ...held, text: results_document });
 }
 
 /**
@@ -161,7 +157,7 @@ async function findResults(db: Db<'Jobs'>, bucket: ResultsBucket, held: HeldRepo
  */
 async function storeDocument(
   db: Db<'Jobs'>,
-  bucket: ResultsBucket,
+  call: CallObject,
   { lease, jobId, item, text }: HeldReport & { readonly text: string },
 ): Promise<string | undefined> {
   // The item does not name a job that an event has started: its row shows it.
@@ -173,7 +169,7 @@ async function storeDocument(
   }
   const sha256 = createHash('sha256').update(text).digest('hex');
   const key = leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
-  await putResults(bucket, key, { text, sha256 });
+  await putResults(call, key, { text, sha256 });
   return key;
 }
 
@@ -182,14 +178,10 @@ async function storeDocument(
  * first report: the link may have been for the next job since. The bucket is asked only under a
  * valid lease: a made-up lease must learn nothing from the answer.
  */
-async function findUploaded(
-  db: Db<'Jobs'>,
-  bucket: ResultsBucket,
-  { lease, jobId, item }: HeldReport,
-): Promise<string> {
+async function findUploaded(db: Db<'Jobs'>, call: CallObject, { lease, jobId, item }: HeldReport): Promise<string> {
   const { results_sha256: sha256 } = item;
   const key = sha256 && leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
-  if (key && (await hasObject(bucket, key))) return key;
+  if (key && (await hasObject(call, key))) return key;
   const job = await getJobRow(db, lease, jobId);
   if (job?.fence === lease.fence && job.results_key !== null) return job.results_key;
   const msg = 'Input should be true only after the results were uploaded under this lease';

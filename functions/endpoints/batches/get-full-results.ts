@@ -1,4 +1,4 @@
-import { boundedCalls, resultsBucket } from '../../data/aws/results-bucket.ts';
+import { bucketObjects } from '../../data/aws/bucket-objects.ts';
 import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
 import { withPlace } from '../../data/limits/calls-at-once.ts';
 import { asOwner } from '../../data/projects/access.ts';
@@ -10,7 +10,7 @@ import { requiredEnv } from '../../runtime/env.ts';
 import { addToRequestLog } from '../../runtime/request-log.ts';
 import { operation } from './get-full-results.operation.ts';
 
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
+const callObject = bucketObjects(requiredEnv('RESULTS_BUCKET'));
 
 /** Jobs that the log names, of those whose results cannot be read. */
 const maxJobsNamed = 20;
@@ -28,7 +28,7 @@ export const handler = endpoint(
     });
     const read = await withPlace(db, { userId: caller.userId, kind: 'downloads' }, async (begin) => {
       if (found.keys.size > maxUncounted) await begin();
-      return readResults(bucket, { ...found, maxBytes: maxBodyBytes });
+      return readResults(callObject, { ...found, maxBytes: maxBodyBytes });
     });
     const { documents, missing, unreadable } = read ?? refuseSize();
     if (missing.length > 0) addToRequestLog({ missing_results: missing.length });

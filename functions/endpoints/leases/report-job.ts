@@ -1,4 +1,4 @@
-import { boundedCalls, resultsBucket } from '../../data/aws/results-bucket.ts';
+import { bucketObjects } from '../../data/aws/bucket-objects.ts';
 import { reportJob } from '../../data/leases/report-job.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -6,8 +6,8 @@ import { routes } from '../../routes.ts';
 import { requiredEnv } from '../../runtime/env.ts';
 import { operation } from './report-job.operation.ts';
 
-const bucket = resultsBucket(requiredEnv('RESULTS_BUCKET'), boundedCalls);
+const callObject = bucketObjects(requiredEnv('RESULTS_BUCKET'));
 
 export const handler = endpoint(routes.reportJob, operation, async ({ db, path, body: report }) =>
-  success(await reportJob(db, bucket, { lease: path.lease, jobId: path.job_id, report })),
+  success(await reportJob(db, callObject, { lease: path.lease, jobId: path.job_id, report })),
 );
