@@ -120,7 +120,7 @@ describe('the bundles', () => {
   });
 
   it('load large modules of Node when they are needed', () => {
-    const large = /from"node:(util|zlib|module|timers\/promises)"/;
+    const large = /from"node:(util|zlib|http|module|timers\/promises)"/;
     expect(Object.keys(bundleLimits).filter((name) => large.test(bundles.get(name)!.code))).toEqual([]);
   });
 

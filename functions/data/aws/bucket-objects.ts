@@ -1,11 +1,12 @@
 /**
  * Calls of S3 for one object, signed by the SDK's own signer and sent by Node. The SDK's client of
  * S3 is for links and erasures alone: beside DynamoDB's it takes 110 kB more of a bundle, and its
- * start a third of DynamoDB's more. `fetch` is not used: it would decode objects whose uploader
- * declared an encoding, and so read more than their length.
+ * start a third of DynamoDB's more. `fetch` is not used: the first call of a function would load it,
+ * and it would decode objects whose uploader declared an encoding, and so read more than their
+ * length.
  */
 
-import { type IncomingMessage, type RequestOptions, request as requestPlain } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { SignatureV4 } from '@smithy/signature-v4';
@@ -100,7 +101,8 @@ async function send(options: RequestOptions, body: string | undefined): Promise<
 
 function answerTo(options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = (options.protocol === 'https:' ? requestSecure : requestPlain)(options, resolve);
+    const open = options.protocol === 'https:' ? requestSecure : plainHttp().request;
+    const request = open(options, resolve);
     const giveUp = () => request.destroy(new Error('S3 was silent for too long.'));
     const timer = setTimeout(giveUp, options.timeout);
     request
@@ -113,6 +115,9 @@ function answerTo(options: RequestOptions, body: string | undefined): Promise<In
       .end(body);
   });
 }
+
+/** Only for local endpoints: imported, it would load `fetch`, too. */
+const plainHttp = () => process.getBuiltinModule('node:http');
 
 const maxErrorCharacters = 10_000;
 
