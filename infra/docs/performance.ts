@@ -12,6 +12,14 @@ export interface ListFigure {
   readonly peakMegabytes?: number;
 }
 
+/** Of a list by this service, and by PostgreSQL with the same rows. */
+export interface PostgresqlFigure extends ListFigure {
+  /** Of the process that answers. */
+  readonly postgresqlCpuMilliseconds: number;
+  /** Pages of 8 KB that it touches. */
+  readonly postgresqlBuffers: number;
+}
+
 export interface CallFigure {
   readonly name: string;
   readonly writeUnits: number;
@@ -81,6 +89,8 @@ export interface LocalStackFigure {
 export interface Figures {
   /** By the number of batches of the user. */
   readonly lists?: Readonly<Record<string, readonly ListFigure[]>>;
+  /** By the number of batches of the user. */
+  readonly postgresql?: Readonly<Record<string, readonly PostgresqlFigure[]>>;
   readonly events?: readonly CallFigure[];
   readonly endpoints?: readonly CallFigure[];
   readonly devices?: readonly CallFigure[];
@@ -135,13 +145,26 @@ export function listProcessTable(lists: NonNullable<Figures['lists']>): string {
   ]);
 }
 
+/** This service beside PostgreSQL. */
+export function postgresqlTable(lists: NonNullable<Figures['postgresql']>): string {
+  const { largest, atEachSize } = bySize(lists);
+  return figureTable('page of 100', largest, [
+    ...atEachSize('read units, ', ({ readUnits }) => readUnits),
+    ['calls', ({ calls }) => calls],
+    ['depth', ({ depth }) => depth],
+    ...atEachSize('CPU ms, ', ({ cpuMilliseconds }) => cpuMilliseconds),
+    ...atEachSize('PostgreSQL CPU ms, ', ({ postgresqlCpuMilliseconds }) => postgresqlCpuMilliseconds),
+    ...atEachSize('buffers, ', ({ postgresqlBuffers }) => postgresqlBuffers),
+  ]);
+}
+
 /** The figures at the largest size, and columns with a value of the same list at each size. */
-function bySize(lists: NonNullable<Figures['lists']>) {
+function bySize<Figure extends ListFigure>(lists: Readonly<Record<string, readonly Figure[]>>) {
   const sizes = Object.keys(lists).sort((a, b) => Number(a) - Number(b));
   return {
     largest: lists[sizes.at(-1) ?? ''] ?? [],
-    atEachSize: (prefix: string, cellOf: (figure: ListFigure) => Cell) =>
-      sizes.map((size): Column<ListFigure> => {
+    atEachSize: (prefix: string, cellOf: (figure: Figure) => Cell) =>
+      sizes.map((size): Column<Figure> => {
         const ofSize = new Map(lists[size]?.map((figure) => [figure.name, cellOf(figure)]));
         return [prefix + Number(size).toLocaleString('en'), ({ name }) => ofSize.get(name)];
       }),

@@ -13,7 +13,7 @@ import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { readJsonFile } from '../../infra/commands/json-file.ts';
 import { SetupProblem } from '../../infra/commands/setup-problem.ts';
-import { type Figures, listTable, markdownTable } from '../../infra/docs/performance.ts';
+import { type Figures, listTable, markdownTable, postgresqlTable } from '../../infra/docs/performance.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { createTables } from '../support/create-tables.ts';
 import { loadList } from '../support/load-list.ts';
@@ -27,20 +27,36 @@ import { type EndpointBench, type Measured, measureEndpoints } from './measure-e
 import { measureEvents } from './measure-events.ts';
 import { type ListBench, measureLists } from './measure-lists.ts';
 import { measureLocalStack } from './measure-local-stack.ts';
+import { comparedCases, measurePostgresql } from './measure-postgresql.ts';
 import { measureThrottling } from './measure-throttling.ts';
 import { measureWorkers } from './measure-workers.ts';
 import { measureWriters } from './measure-writers.ts';
+import { hasPostgreSql, startPostgreSql } from './postgresql.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 /** Lists of at least this number of batches get only the rows that pages need. */
 const minRowsOnPages = 500_000;
-const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles', 'stack'] as const;
+/** Lists of fewer batches are not compared with PostgreSQL. */
+const minComparedRows = 10_000;
+const sections = [
+  'lists',
+  'postgresql',
+  'events',
+  'endpoints',
+  'devices',
+  'writers',
+  'throttling',
+  'bundles',
+  'stack',
+] as const;
 type Section = (typeof sections)[number];
 
 const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/reference/performance.json] [--quick]
   --sizes  numbers of batches for the lists, each of a user of its own; 1000000 takes half an hour
-  --only   some of ${sections.join(', ')}
+  --only   some of ${sections.join(', ')};
+           postgresql compares lists from ${minComparedRows} batches on with the machine's own PostgreSQL: its
+           programs are on the PATH, or in the folder POSTGRES_BIN; without them all other sections run
   --json   the file that holds the figures; what is not measured stays as it is
   --quick  sizes 100 and 10000, fewer rounds, no batch of 5,000 jobs; throttling with 300 jobs a call`;
 
@@ -87,6 +103,9 @@ async function measureSection(section: Section, { sizes, json, isQuick }: Effort
       write(json, ({ lists }) => ({ lists: { ...lists, [size]: figures } }));
       console.log(`\n${listTable({ [size]: figures })}`);
     }
+  } else if (section === 'postgresql') {
+    const compared = sizes.filter((size) => size >= minComparedRows);
+    for (const size of compared) await comparePostgreSql(size, { json, runs: isQuick ? 3 : 15 });
   } else if (section === 'bundles') {
     const figures = await measureBundles(isQuick ? 7 : 21, (round) => progress(`bundles, round ${round}`));
     show(json, { bundles: reported(figures, 'bundles') });
@@ -111,6 +130,18 @@ async function measureSection(section: Section, { sizes, json, isQuick }: Effort
     const bench = await connect(section);
     const calls = section === 'events' ? measureEvents(bench) : measureEndpoints(bench, { large: !isQuick });
     show(json, { [section]: await collected(calls, section) });
+  }
+}
+
+async function comparePostgreSql(size: number, { json, runs }: { json: string; runs: number }) {
+  const server = await startPostgreSql();
+  try {
+    const bench = await load(size, runs, comparedCases);
+    const figures = await collected(measurePostgresql(bench, server), `${size} batches beside PostgreSQL`);
+    write(json, ({ postgresql }) => ({ postgresql: { ...postgresql, [size]: figures } }));
+    console.log(`\n${postgresqlTable({ [size]: figures })}`);
+  } finally {
+    await server.stop();
   }
 }
 
@@ -164,14 +195,17 @@ function options() {
       sizes: { type: 'string' },
       json: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      only: { type: 'string', default: sections.join(',') },
+      only: { type: 'string' },
     },
   });
   const sizes = (values.sizes ?? (values.quick ? '100,10000' : '1000,10000,100000')).split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers of at least 100.\n${usage}`);
   }
-  const wanted = values.only.split(',');
+  const isSkipped = values.only === undefined && !hasPostgreSql();
+  if (isSkipped) console.log('No PostgreSQL on the PATH or in POSTGRES_BIN: it is not compared.');
+  const possible = sections.filter((section) => section !== 'postgresql' || !isSkipped);
+  const wanted = values.only?.split(',') ?? possible;
   if (wanted.some((name) => !sections.includes(name as Section))) throw new SetupProblem(usage);
   const chosen = sections.filter((section) => wanted.includes(section));
   const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/reference/performance.json');
@@ -188,15 +222,20 @@ async function connect(prefix: string): Promise<EndpointBench> {
   return { db, measure: measuredClient(client), userId };
 }
 
-async function load(size: number, runs: number): Promise<ListBench> {
-  const connection = await connect(String(size));
+/**
+ * With the names of the cases that are compared, only what these read is loaded, into tables of
+ * their own.
+ */
+async function load(size: number, runs: number, compared?: ReadonlySet<string>): Promise<ListBench> {
+  const connection = await connect(compared === undefined ? String(size) : `compared-${size}`);
   const { client, tables } = connection.db;
   requireMemory(size);
   const rows = benchRows(userId, size);
   progress(`${size} batches: the right answers`);
-  const cases = prepareCases(rows);
-  const only = size < minRowsOnPages ? undefined : rowsOnPages(rows, cases);
+  const cases = prepareCases(rows, compared);
+  const only = size < minRowsOnPages && compared === undefined ? undefined : rowsOnPages(rows, cases);
   for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
+    if (compared !== undefined && name === 'jobs') continue;
     const loaded = (done: number, of: number) =>
       progress(`${size} batches: loading ${name}, ${Math.floor((100 * done) / of)} %`);
     const sealed = () => true;

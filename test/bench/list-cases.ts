@@ -2,7 +2,8 @@
 
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
-import { listOf } from '../support/list-oracle.ts';
+import { countsOf, listOf } from '../support/list-oracle.ts';
+import { answerOfCounts, type ListAnswer, type ListName, type ListQuery } from './answer-list.ts';
 import type { BenchRows } from './bench-rows.ts';
 
 /** The most read units by the number of batches, and the most calls and depth at any number. */
@@ -11,9 +12,6 @@ export interface ListBudget {
   readonly calls?: number;
   readonly depth?: number;
 }
-
-export type ListName = 'batches' | 'jobs';
-export type ListQuery = BatchListQuery | JobListQuery;
 
 interface ListCase {
   readonly name: string;
@@ -53,6 +51,8 @@ const byFewValues: ListBudget = { units: units(20, 240, 120, 150) };
 const byFirstIds: ListBudget = { units: units(20, 240, 15, 15) };
 const byId: ListBudget = { units: units(20, 240, 285, 2_399) };
 const byBatch: ListBudget = { units: units(20, 240, 264, 2_130) };
+const counted: ListBudget = { units: units(4, 4, 8, 50), depth: 2 };
+const countedOfTag: ListBudget = { units: units(5, 6, 36, 345), depth: 3 };
 
 export const walkBudget: ListBudget = { units: { 10000: 1_600, 100000: 1_600 } };
 
@@ -236,6 +236,13 @@ const listCases: readonly ListCase[] = [
     query: () => ({ order_by: 'id', status: ['ERROR'] }),
     budget: byId,
   },
+  { name: 'count_by status', list: 'batches', query: () => ({ count_by: 'status' }), budget: counted },
+  {
+    name: 'count_by status, tag',
+    list: 'batches',
+    query: () => ({ count_by: 'status', tag: ['calibration'] }),
+    budget: countedOfTag,
+  },
   { name: 'min_jobs, 5 % match', list: 'batches', query: () => ({ min_jobs: 244 }) },
   {
     name: 'id prefix of 8',
@@ -299,21 +306,24 @@ const listCases: readonly ListCase[] = [
 /** A case on given rows: the whole query, and the right answer from the rows as an array. */
 export interface PreparedCase extends ListCase {
   readonly asked: ListQuery;
-  readonly expected: { readonly ids: readonly unknown[]; readonly total: number };
+  readonly expected: ListAnswer;
 }
 
-/** All cases, in their order. Takes seconds for each million rows. */
-export function prepareCases(rows: BenchRows): PreparedCase[] {
-  return listCases.map((listCase) => {
+/** All cases, or those with these names, in their order. Takes seconds for each million rows. */
+export function prepareCases(rows: BenchRows, names?: ReadonlySet<string>): PreparedCase[] {
+  const wanted = listCases.filter(({ name }) => names?.has(name) ?? true);
+  return wanted.map((listCase) => {
     const { list, query, start = 0 } = listCase;
     const first = { ...defaults, ...query(rows) } as ListQuery;
-    const atStart = expectedPage(rows, list, first);
+    const atStart = rightAnswer(rows, list, first);
     if (start === 0) return { ...listCase, asked: first, expected: atStart };
     const asked = { ...first, offset: Math.floor(start * atStart.total) };
-    return { ...listCase, asked, expected: expectedPage(rows, list, asked) };
+    return { ...listCase, asked, expected: rightAnswer(rows, list, asked) };
   });
 }
 
-function expectedPage(rows: BenchRows, list: ListName, query: ListQuery) {
-  return listOf(rows[list] as never, query as never);
+function rightAnswer(rows: BenchRows, list: ListName, { count_by, ...query }: ListQuery): ListAnswer {
+  return count_by === undefined
+    ? listOf(rows[list] as never, query as never)
+    : answerOfCounts(countsOf(rows[list] as never, query as never));
 }

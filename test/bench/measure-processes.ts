@@ -16,13 +16,14 @@ interface ProcessCost {
 const warmUps = 4;
 
 /**
- * Answers one query several times in a process that does nothing else. Throws when an answer is
- * wrong.
+ * Answers one query several times in a process that does nothing else, and waits for `between`
+ * after each answer. Throws when an answer is wrong.
  */
 export async function measureProcess(
   owner: { readonly tables: TableNames; readonly userId: string },
   { name, list, asked: query, expected }: PreparedCase,
   runs: number,
+  between = async () => {},
 ): Promise<ProcessCost> {
   const child = fork(`${import.meta.dirname}/query-process.ts`, [JSON.stringify(owner)]);
   const died = once(child, 'exit').then(() => Promise.reject(new Error(`${name}: the process has ended.`)));
@@ -35,10 +36,9 @@ export async function measureProcess(
     while (answers.length < warmUps + runs) {
       child.send({ list, query });
       const [run] = (await message()) as [QueryRun];
-      if (run.total !== expected.total || !isDeepStrictEqual(run.ids, expected.ids)) {
-        throw new Error(`${name}: the answer is wrong.`);
-      }
+      if (!isDeepStrictEqual(run.answer, expected)) throw new Error(`${name}: the answer is wrong.`);
       answers.push(run);
+      await between();
     }
   } finally {
     child.kill();

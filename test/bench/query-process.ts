@@ -6,15 +6,11 @@
 
 import { readFileSync } from 'node:fs';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
-import { listBatches } from '../../functions/data/rows/batches.ts';
-import { listJobs } from '../../functions/data/rows/jobs.ts';
 import { systemClock } from '../../functions/runtime/clock.ts';
-import { withoutRole } from '../support/without-role.ts';
-import type { ListName, ListQuery } from './list-cases.ts';
+import { answerList, type ListAnswer, type ListName, type ListQuery } from './answer-list.ts';
 
 export interface QueryRun {
-  readonly ids: readonly string[];
-  readonly total: number;
+  readonly answer: ListAnswer;
   /** CPU time of the process, the SDK included. */
   readonly cpuMilliseconds: number;
   /** The most memory that the process has had so far. */
@@ -23,14 +19,13 @@ export interface QueryRun {
 
 const { tables, userId } = JSON.parse(process.argv[2] ?? '');
 const db = { client: documentClient(60_000), tables, clock: systemClock };
-const lists = { batches: listBatches, jobs: listJobs };
 
 process.on('message', async ({ list, query }: { list: ListName; query: ListQuery }) => {
   const cpu = process.cpuUsage();
-  const { items, total } = await lists[list](db, withoutRole(userId), query as never);
+  const answer = await answerList(db, userId, list, query);
   const { user, system } = process.cpuUsage(cpu);
   const cpuMilliseconds = (user + system) / 1_000;
-  process.send?.({ ids: items.map(({ id }) => id), total, cpuMilliseconds, peakBytes: peakBytes() } satisfies QueryRun);
+  process.send?.({ answer, cpuMilliseconds, peakBytes: peakBytes() } satisfies QueryRun);
 });
 process.send?.('ready');
 

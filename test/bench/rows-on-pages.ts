@@ -1,7 +1,8 @@
 import { batchList } from '../../functions/data/columns/lists.ts';
 import { planRowReads } from '../../functions/data/lists/plan.ts';
+import type { ListName, ListQuery } from './answer-list.ts';
 import type { BenchRows } from './bench-rows.ts';
-import type { ListName, ListQuery, PreparedCase } from './list-cases.ts';
+import type { PreparedCase } from './list-cases.ts';
 
 /**
  * The sequence numbers of the rows that the measured queries read: the rows of all pages, what lies
