@@ -90,7 +90,7 @@ export async function repairUser(
 async function findDifferences(countOnce: CountOnce): Promise<Recount> {
   let last = await countOnce();
   for (let recounts = 1; recounts < 3 && last.differences.length > 0; recounts++) {
-    // Changes of rows touch no block: what is found differs by those that were not folded.
+    // A change of a row does not touch its block, so the changes beside the head count, too.
     const contentOf = (difference: Difference) => [difference.found, 'folded' in difference && difference.folded];
     const found = new Map(last.differences.map((difference) => [nameOf(difference), contentOf(difference)]));
     const isSame = (difference: Difference) => isDeepStrictEqual(found.get(nameOf(difference)), contentOf(difference));

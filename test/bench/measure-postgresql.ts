@@ -78,7 +78,7 @@ export async function* measurePostgresql(
         throw new Error(`${listCase.name} of ${bench.size}: PostgreSQL's answer is wrong.`);
       }
     });
-    // As of ours, without those that warm up.
+    // Without the runs that warm up, as with ours.
     const postgresqlCpuMilliseconds = median(cpuTimes.slice(-bench.runs));
     yield { ...ours, postgresqlCpuMilliseconds, postgresqlBuffers: await buffersOf(postgresql, statements) };
   }

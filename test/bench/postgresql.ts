@@ -22,8 +22,8 @@ export interface PostgreSql {
 
 const programs = ['postgres', 'initdb', 'psql'] as const;
 const pathOf = (program: (typeof programs)[number]) => join(process.env.POSTGRES_BIN ?? '', program);
-/** Of `nobody`: PostgreSQL does not run as root. */
-const nobody = 65_534;
+/** A user without rights: PostgreSQL does not run as root. */
+const userWithoutRights = 65_534;
 /** All rows fit into memory, and nothing else works at the same time. */
 const settings = ['listen_addresses=', 'shared_buffers=512MB', 'fsync=off', 'autovacuum=off'];
 const maxStartSeconds = 60;
@@ -44,8 +44,8 @@ export async function startPostgreSql(): Promise<PostgreSql> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'postgresql-'));
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(folder, nobody, nobody);
-  const options = { cwd: folder, ...(isRoot && { uid: nobody, gid: nobody }) };
+  if (isRoot) chownSync(folder, userWithoutRights, userWithoutRights);
+  const options = { cwd: folder, ...(isRoot && { uid: userWithoutRights, gid: userWithoutRights }) };
   const data = join(folder, 'data');
   const made = spawnSync(pathOf('initdb'), ['-D', data, '-U', 'bench', '-A', 'trust', '-N', '--locale=C'], options);
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
