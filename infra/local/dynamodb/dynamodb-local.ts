@@ -22,8 +22,11 @@ interface DynamoDbLocalOptions {
   readonly isBusy?: boolean;
 }
 
-/** Java's first compiler alone. */
-const shortLived = ['-XX:TieredStopAtLevel=1'];
+/**
+ * Java's first compiler alone, and 32 MB for new objects. By default, a machine of 24 GB fills
+ * 128 MB with them before they are collected.
+ */
+const shortLived = ['-XX:TieredStopAtLevel=1', '-Xmn32m'];
 /**
  * Java's second compiler as well, for what was called four times as often as it asks for by
  * default: an eighth less CPU time in 25,000 requests.
