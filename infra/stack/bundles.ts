@@ -48,8 +48,11 @@ const fileNames = ['index.mjs', 'index.mjs.map'];
 /** The contents of bundles, by the path that they are for. */
 const built = new Map<string, Uint8Array>();
 
-/** Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. */
-export function writeBundle({ entry }: FunctionDescription, directory: string) {
+/**
+ * Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. Throws when it
+ * loads the client of S3, but its `uses` do not name Results.
+ */
+export function writeBundle({ entry, uses }: FunctionDescription, directory: string) {
   const beside = dirname(directory);
   const pathOf = (name: string) => join(beside, folderOf(entry), name);
   if (!built.has(pathOf('index.mjs'))) {
@@ -57,6 +60,9 @@ export function writeBundle({ entry }: FunctionDescription, directory: string) {
     buildBeside(beside, entries, { external: eventStreams });
     const withS3 = entries.filter((each) => hasClientOfS3(built.get(join(beside, folderOf(each), 'index.mjs.map'))!));
     buildBeside(beside, withS3);
+  }
+  if (!('Results' in uses) && hasClientOfS3(built.get(pathOf('index.mjs.map'))!)) {
+    throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
   }
   for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
 }

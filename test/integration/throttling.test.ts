@@ -144,7 +144,7 @@ describe('calls of many jobs', { concurrent: true }, () => {
 
   it('stop when there is no time for all, and go on by the same key', async () => {
     const userId = newUser();
-    const { create, cancel } = callsOf(hurried);
+    const { create } = callsOf(hurried);
     const begun = async () => (await batchesAndJobs(client, tables, userId)).jobs.length;
     for (const stop of [1, 2]) {
       const before = await begun();
@@ -161,11 +161,19 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const { batches, jobs } = await sound(userId);
     expect(batches).toMatchObject([{ id, status: 'PENDING', jobs_count: 20 }]);
     expect(jobs).toHaveLength(20);
+  });
 
+  it('stop when there is no time for all cancellations, which recovery completes', async () => {
+    const userId = newUser();
+    const usual = testDb(client, tables);
+    // More than a transaction holds.
+    const { id } = await createBatch(usual, { userId, claims }, newBatchRequest(100));
+    const { cancel } = callsOf({ ...usual, clock: hurried.clock });
     await expect(cancel(userId, id)).rejects.toMatchObject({ reason: 'unfinished' });
     expect((await batchesAndJobs(client, tables, userId)).batches).toMatchObject([{ canceling: true, open: false }]);
-    expect(await recoverBatch(db, allResults, { user_id: userId, batch_id: id })).toBe('canceled');
-    expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
+    expect(await recoverBatch(usual, allResults, { user_id: userId, batch_id: id })).toBe('canceled');
+    const { jobs } = await soundRows(client, tables, userId);
+    expect(jobs.map(({ status }) => status)).toEqual(Array(100).fill('CANCELED'));
   });
 
   it('are refused and given up at once where they stopped without a key', async () => {
