@@ -253,7 +253,7 @@ export function costLines(figures: Figures): string {
   return [
     `- at rest ${dollars('at rest, a month')} a month, 6 of these for the machines' Cognito client; 1 more for each machine that waits;`,
     `- a million lists ${dollars('a million lists, the cheapest of 100 rows')} to ${dollars('a million lists, the most expensive')};`,
-    `- a million batches of 4 jobs ${dollars('a million batches of 4 jobs, by events')} by events, ${dollars(byMachines)} to ${dollars(byBusyUsers)} by users and machines;`,
+    `- a million batches of 4 jobs ${dollars('a million batches of 4 jobs, by events')} by events, ${dollars(byMachines)} by users and machines;`,
     `- a million webhooks at most ${dollars('a million webhooks, each alone in its call, answered within 200 ms')}.`,
   ].join('\n');
 }

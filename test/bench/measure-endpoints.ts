@@ -6,7 +6,7 @@ import { cancelBatch, cancelJob, cancelJobs } from '../../functions/data/batches
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
 import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import { getResultsKey } from '../../functions/data/batches/results.ts';
-import { batchList } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { Db } from '../../functions/data/dynamodb/db.ts';
 import { getBatch } from '../../functions/data/rows/batches.ts';
 import { listDevices } from '../../functions/data/rows/devices.ts';
@@ -18,6 +18,7 @@ import { Claims } from '../../functions/schemas/claims.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import type { TableName } from '../../functions/tables.ts';
 import type { CallFigure } from '../../infra/docs/performance.ts';
+import { foldAtOnce } from '../support/fold-at-once.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
 import { uuid } from '../support/new-batch.ts';
@@ -160,6 +161,8 @@ export async function* measureEndpoints(
     while (costs.length < (isLarge ? 1 : runs)) {
       const subject = createdLarge.get(jobs) ?? (await endpoints.create(jobs));
       if (closed) await endpoints.close(subject.id);
+      // As the consumer does: otherwise each case would read the changes of those before.
+      for (const list of [batchList, jobList]) await foldAtOnce(bench.db, { userId: bench.userId, list });
       const { value, cost } = await bench.measure(() => run(endpoints, subject));
       if (isLarge && creates !== undefined) createdLarge.set(creates, value as Subject);
       costs.push(cost);
