@@ -3,9 +3,10 @@
  */
 
 import { Resolver } from 'node:dns/promises';
-import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import * as https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { plainHttp } from '../values/plain-http.ts';
 import { isGlobalUnicast } from './global-unicast.ts';
 
 interface WebhookPost {
@@ -106,10 +107,8 @@ function answerOf(url: URL, options: RequestOptions, body: string): Promise<Webh
       request.destroy();
     };
     // Agents of their own take no proxy from the environment.
-    const request =
-      url.protocol === 'https:'
-        ? requestHttps(url, { ...options, agent: new HttpsAgent() }, onAnswer)
-        : requestHttp(url, { ...options, agent: new HttpAgent() }, onAnswer);
+    const { request: open, Agent } = url.protocol === 'https:' ? https : plainHttp();
+    const request = open(url, { ...options, agent: new Agent() }, onAnswer);
     request.on('error', reject);
     // Without a listener Node drops a connection whose server wants another protocol, and reports
     // nothing.

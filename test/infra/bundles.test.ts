@@ -122,6 +122,8 @@ describe('the bundles', () => {
   it('load large modules of Node when they are needed', () => {
     const large = /from"node:(util|zlib|http|module|timers\/promises)"/;
     expect(Object.keys(bundleLimits).filter((name) => large.test(bundles.get(name)!.code))).toEqual([]);
+    // It loads `fetch`, too.
+    expect([...bundles].filter(([, { code }]) => code.includes('from"node:http"')).map(([name]) => name)).toEqual([]);
   });
 
   it('make Pulser’s schemas within functions, which run when a sequence is read', () => {

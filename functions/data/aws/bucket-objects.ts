@@ -7,11 +7,12 @@
  */
 
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { request as requestSecure } from 'node:https';
+import * as https from 'node:https';
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { systemClock } from '../../runtime/clock.ts';
 import { requiredEnv } from '../../runtime/env.ts';
+import { plainHttp } from '../../values/plain-http.ts';
 import { Sha256 } from './sha256.ts';
 
 interface ObjectCall {
@@ -101,7 +102,7 @@ async function send(options: RequestOptions, body: string | undefined): Promise<
 
 function answerTo(options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const open = options.protocol === 'https:' ? requestSecure : plainHttp().request;
+    const { request: open } = options.protocol === 'https:' ? https : plainHttp();
     const request = open(options, resolve);
     const giveUp = () => request.destroy(new Error('S3 was silent for too long.'));
     const timer = setTimeout(giveUp, options.timeout);
@@ -115,9 +116,6 @@ function answerTo(options: RequestOptions, body: string | undefined): Promise<In
       .end(body);
   });
 }
-
-/** Only for local endpoints: imported, it would load `fetch`, too. */
-const plainHttp = () => process.getBuiltinModule('node:http');
 
 const maxErrorCharacters = 10_000;
 
