@@ -4,9 +4,9 @@ import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
 import { database } from '../data/dynamodb/db.ts';
 import { foldChanges, listOfChanges } from '../data/lists/fold-changes.ts';
 import { sealSegments } from '../data/lists/seal-segments.ts';
+import { TimedOut } from '../errors.ts';
 import { otherFunctions } from '../other-functions.ts';
 import { countInRequestLog } from '../runtime/request-log.ts';
-import { timeLimits } from '../time-limits.ts';
 import { consume, type Fault } from './consume.ts';
 
 const db = database(otherFunctions.sealSegments);
@@ -17,6 +17,14 @@ const db = database(otherFunctions.sealSegments);
  */
 const pauseMilliseconds = 60;
 
+const parallelUsers = 8;
+
+/**
+ * What is begun must end in its call: a fold that Lambda stops half-way and lets go on much later
+ * would delete items too early. It waits up to 28 s.
+ */
+const neededMilliseconds = 40_000;
+
 /** A record's list and owner. `changed`: the list, if the record is of changes beside its head. */
 function subjectOf({ dynamodb }: DynamoDBRecord) {
   const { user_id, key } = dynamodb?.Keys ?? {};
@@ -25,27 +33,32 @@ function subjectOf({ dynamodb }: DynamoDBRecord) {
 }
 
 /**
- * Folds the changes of lists, each list once, and seals old segments of lists that have grown. A
- * record that DynamoDB could not serve comes again. One that fails otherwise is logged and passed
- * over: then lists read more.
+ * Folds the changes of lists, each list once, and seals old segments of lists that have grown:
+ * users side by side, what is of one user in turn. A record that DynamoDB could not serve comes
+ * again, and one that there is no time for. One that fails otherwise is logged and passed over:
+ * then lists read more.
  */
 export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
-  return consume(context, Records, sealFor, {
-    parallel: 1,
-    groupOf(record) {
-      const { userId, key, changed } = subjectOf(record);
-      return JSON.stringify([userId, changed?.key ?? key]);
-    },
-    timeLeft: () => context.getRemainingTimeInMillis() - 1_000 * timeLimits.toAnswer,
+  const isLate = () => context.getRemainingTimeInMillis() < neededMilliseconds;
+  return consume(context, Records, (...records) => sealFor(isLate, ...records), {
+    parallel: parallelUsers,
+    groupOf: (record) => subjectOf(record).userId,
   });
 }
 
-async function sealFor(record: DynamoDBRecord, ofList: readonly DynamoDBRecord[]): Promise<Fault | undefined> {
+async function sealFor(
+  isLate: () => boolean,
+  record: DynamoDBRecord,
+  ofUser: readonly DynamoDBRecord[],
+): Promise<Fault | undefined> {
   const { userId, key, changed } = subjectOf(record);
   try {
+    // One fold is for all changes of a list.
+    const isLast = record === ofUser.findLast((each) => subjectOf(each).changed === changed);
+    if (changed !== undefined && !isLast) return undefined;
+    if (isLate()) return { error: new TimedOut('It comes again.'), disposition: 'delivered again', isExpected: true };
     if (changed === undefined) await seal(userId, key);
-    // One fold is for all of them.
-    else if (record === ofList.at(-1)) await fold(userId, changed);
+    else await fold(userId, changed);
     return undefined;
   } catch (error) {
     return { error, disposition: isUnavailable(error) ? 'delivered again' : 'passed over', user_id: userId };

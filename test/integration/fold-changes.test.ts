@@ -214,8 +214,9 @@ describe('changes', () => {
     expect(waits).toEqual([]);
     await running(userId, [111]);
     expect(await foldNow()).toBe(100);
-    // Three transactions, and a pause between them.
-    expect(waits).toEqual([10_000, 250, 250]);
+    // Three transactions, with a pause between them; then their items may go. One stays.
+    expect(waits).toEqual([10_000, 250, 250, 14_000]);
+    expect(await changesIn(userId)).toHaveLength(1);
     await expectSound(userId);
   });
 

@@ -19,15 +19,15 @@ beforeEach(() => {
 });
 
 /**
- * A writer whose clock goes on by 100 ms with every look, in the time of the call only by
- * `elapsedPerLook`. `callsOf` counts its calls of DynamoDB; `another` is the lock of another call
- * of the same process.
+ * A writer whose clock goes on by 100 ms (`perLook`) with every look, in the time of the call only
+ * by `elapsedPerLook`. `callsOf` counts its calls of DynamoDB; `another` is the lock of another
+ * call of the same process.
  */
-function writer(elapsedPerLook = 0, isOver = () => false) {
+function writer({ elapsedPerLook = 0, perLook = 100, isOver = (): boolean => false } = {}) {
   const count = { calls: 0 };
   const counting = interceptedClient(client, (call) => {
     count.calls += 1;
-    time += 100;
+    time += perLook;
     return call.send();
   });
   const db = testDb(counting, tables, { now: () => time });
@@ -63,7 +63,7 @@ describe('turns', () => {
   });
 
   it('end after 2 s where nobody passes them, and without them after the patience of a call', async () => {
-    const [dead, next, impatient] = [writer(), writer(), writer(3_000)];
+    const [dead, next, impatient] = [writer(), writer(), writer({ elapsedPerLook: 3_000 })];
     for (const each of [dead, next, impatient]) each.contended();
     await dead.acquire();
     await impatient.acquire();
@@ -74,7 +74,7 @@ describe('turns', () => {
     expect(next.callsOf()).toBeLessThanOrEqual(25);
     // The dead one's does not end the turn of the next.
     await dead.release();
-    const last = writer(5_000);
+    const last = writer({ elapsedPerLook: 5_000 });
     last.contended();
     await last.acquire();
     expect(last.callsOf()).toBeGreaterThan(2);
@@ -94,7 +94,7 @@ describe('turns', () => {
   });
 
   it('are not waited for once the time of the call is over', async () => {
-    const [one, hurried] = [writer(), writer(0, () => true)];
+    const [one, hurried] = [writer(), writer({ isOver: () => true })];
     for (const each of [one, hurried]) each.contended();
     await one.acquire();
     await hurried.acquire();
@@ -115,7 +115,8 @@ describe('turns', () => {
   });
 
   it('come in the order in which they were asked for', async () => {
-    const all = Array.from({ length: 5 }, () => writer());
+    // As no time passes, no writer takes the lock over.
+    const all = Array.from({ length: 5 }, () => writer({ perLook: 0 }));
     const order: number[] = [];
     for (const each of all) each.contended();
     await all[0]!.acquire();
@@ -126,7 +127,8 @@ describe('turns', () => {
         return each.release();
       });
       waiting.push(acquired);
-      while (each.callsOf() < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      // Its first look comes after its number was drawn.
+      while (each.callsOf() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
     }
     await all[0]!.release();
     await Promise.all(waiting);

@@ -1,7 +1,7 @@
 /**
  * Calls of S3 for one object, signed by the SDK's own signer and sent by Node. The SDK's client of
  * S3 is for links and erasures alone: beside DynamoDB's it takes 190 kB more of a bundle, and its
- * start a half of DynamoDB's more. `fetch` is not used: the first call of a function would load it,
+ * start takes half as long again. `fetch` is not used: the first call of a function would load it,
  * and it would decode objects whose uploader declared an encoding, and so read more than their
  * length.
  */
@@ -39,9 +39,15 @@ export class S3Refusal extends Error {
   }
 }
 
-/** The connection failed, or S3 was silent for too long. Its name is the SDK's. */
+/** Connections that break are the same as silence. */
+const broken = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/** The connection failed, or S3 was silent for too long. Its name is as with the SDK. */
 class S3Unanswered extends Error {
-  override readonly name = 'TimeoutError';
+  constructor(cause: Error & { readonly code?: string }) {
+    super('S3 gave no answer.', { cause });
+    this.name = cause.code === undefined || broken.has(cause.code) ? 'TimeoutError' : cause.code;
+  }
 }
 
 const attempts = 3;
@@ -111,7 +117,7 @@ function answerTo(options: RequestOptions, body: string | undefined): Promise<In
       .on('timeout', giveUp)
       .on('error', (cause) => {
         clearTimeout(timer);
-        reject(new S3Unanswered('S3 gave no answer.', { cause }));
+        reject(new S3Unanswered(cause));
       })
       .end(body);
   });

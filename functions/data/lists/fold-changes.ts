@@ -35,12 +35,13 @@ const minRows = 12;
  */
 const keptMilliseconds = 14_000;
 
-/** After a transaction of up to 200 write units: an owner's columns take 1,000 a second. */
+/** After 200 write units: an owner's columns take 1,000 a second. */
 const pauseMilliseconds = 250;
+const deletedAtOnce = 200;
 
 /**
- * With this number of rows, a fold waits until the items of the last one may be deleted: without
- * another change, no later fold would begin.
+ * With this number of rows, a fold waits until the items of the last one may be deleted, and then
+ * until its own may: without another change, no later fold would begin.
  */
 const manyRows = 100;
 
@@ -89,14 +90,26 @@ export function listOfChanges(db: Db<'Columns'>, key: string): ListDescription |
 /**
  * Folds an owner's changes, if 12 rows (`least`) have changed since the last fold, and deletes the
  * items that this one has folded; not within 14 s after it: with 100 rows or more it waits for
- * that. Returns the number of rows. Repeated and lost calls do no harm. Throws what DynamoDB
- * throws; CorruptData. Where other writers come first five times, the rest is left for the next
- * call.
+ * that, and after it has folded as many, until it may delete their items, too. So it takes up to
+ * 28 s longer than its calls. Returns the number of rows. Repeated and lost calls do no harm.
+ * Throws what DynamoDB throws; CorruptData. Where other writers come first five times, the rest is
+ * left for the next call.
  *
- * Reads head and changes, strongly consistent. Folding takes for each row at least a write unit,
- * and a read and 2 write units for each block that its values lie in.
+ * Reads head and changes, strongly consistent. Folding takes a write unit for each item, for its
+ * deletion, and a read and 2 write units for each block that values of rows lie in.
  */
 export async function foldChanges(db: Db<'Columns'>, of: OwnerList, least = minRows): Promise<number> {
+  const folded = await foldRows(db, of, least);
+  if (folded < manyRows) return folded;
+  await db.clock.sleep(keptMilliseconds);
+  const { fold, foldedItems } = await readChanges(db, of);
+  const mayGo = fold !== undefined && fold.at + keptMilliseconds <= db.clock.now();
+  // One stays: lists take items as a sign that others may be gone (owner-reads.ts).
+  if (mayGo) await deleteItems(db, of, foldedItems.slice(1));
+  return folded;
+}
+
+async function foldRows(db: Db<'Columns'>, of: OwnerList, least: number): Promise<number> {
   let [folded, wanted] = [0, 0];
   let hasWaited = false;
   // Of this call: an item may have rows in more blocks than a transaction holds.
@@ -115,7 +128,10 @@ export async function foldChanges(db: Db<'Columns'>, of: OwnerList, least = minR
     if (folded >= wanted || rows.length === 0 || head.format !== formatOf(of.list)) return folded;
     if (folded === 0) await deleteItems(db, of, foldedItems);
     const done = await foldPart(db, of, { ...found, rows }, folded === 0 ? [] : (fold?.folded ?? []));
-    if (done.length === 0) conflicts += 1;
+    if (done.length === 0) {
+      conflicts += 1;
+      await db.clock.sleep(pauseMilliseconds * conflicts * Math.random());
+    }
     for (const row of done) inBlocks.add(nameOf(row));
     folded += done.length;
     if (done.length > 0 && folded < wanted) await db.clock.sleep(pauseMilliseconds);
@@ -154,13 +170,16 @@ async function readChanges(db: Db<'Columns'>, { userId, list }: OwnerList): Prom
 
 /** Deletes the items, unless they have changed since. */
 async function deleteItems(db: Db<'Columns'>, { userId }: OwnerList, items: readonly Item[]): Promise<void> {
-  await fewAtOnce(items, async (item) => {
-    const Key = { user_id: userId, key: item.key };
-    const command = new DeleteCommand({ TableName: db.tables.Columns, Key, ...ifUnchanged(item, ['t']) });
-    await translateErrors(db.client.send(command)).catch((error: unknown) => {
-      if (!isConditionFailure(error) && !isConflict(error)) throw error;
+  for (let at = 0; at < items.length; at += deletedAtOnce) {
+    if (at > 0) await db.clock.sleep(pauseMilliseconds);
+    await fewAtOnce(items.slice(at, at + deletedAtOnce), async (item) => {
+      const Key = { user_id: userId, key: item.key };
+      const command = new DeleteCommand({ TableName: db.tables.Columns, Key, ...ifUnchanged(item, ['t']) });
+      await translateErrors(db.client.send(command)).catch((error: unknown) => {
+        if (!isConditionFailure(error) && !isConflict(error)) throw error;
+      });
     });
-  });
+  }
 }
 
 /**
