@@ -27,13 +27,18 @@ interface Seen {
 /** Queues that are looked into, for people without usage. */
 const maxQueues = 12;
 
-/** By name. What cannot be read is left out. It reads a year of usage, and a page of each queue. */
+/**
+ * By name, for operators alone. What cannot be read is left out. It reads a year of
+ * usage, and a page of each queue.
+ */
 export function useKnownPeople(): KnownPeople {
-  const { api } = useSigned();
+  const { api, session } = useSigned();
+  const { isOperator } = session;
   const own = useProjects();
   const devices = (useContext(KnownDevices) ?? []).map(({ device_type }) => device_type).slice(0, maxQueues);
   const [seen, setSeen] = useState<readonly Seen[]>([]);
   useEffect(() => {
+    if (!isOperator) return;
     const { from, to, period } = lastYear(new Date());
     const query = { scope: 'all', from, to, period, group_by: ['user_id', 'project_id'] };
     const asked = [
@@ -45,7 +50,7 @@ export function useKnownPeople(): KnownPeople {
     void Promise.allSettled(asked).then((all) =>
       setSeen(all.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))),
     );
-  }, [api, devices.join()]);
+  }, [api, isOperator, devices.join()]);
   return knownOf(seen, own);
 }
 

@@ -262,6 +262,7 @@ export function operatorChecks(
       await visit.expectRefused(403, async () => {
         await show('#/operate/audit');
         await page.waitFor(`document.querySelector('[role=alert]')`);
+        await visit.rest();
       });
       return undefined;
     },
