@@ -3,6 +3,7 @@ import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { readPattern } from '../../infra/local/template/record-pattern.ts';
+import { columnKeys } from '../support/column-keys.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, readable } = await synthesize();
@@ -85,18 +86,7 @@ describe('a record of Columns', () => {
   const matches = readPattern(JSON.stringify(tables.Columns.stream.patterns[0]));
 
   it('reaches the function when it is a new block of facets or the first change of a group of rows', () => {
-    const changes = ['b#hc#0000003', 'j#hc#bbbbbbbb-0000-4000-8000-000000000000#0000001'];
-    const keys = [
-      ...changes,
-      'b#hc',
-      'b#f#0000027',
-      'j#f#0000000',
-      'b#f#s#0000000',
-      'b#n#0000027',
-      'b#head',
-      'event#b#f#0',
-      'turn',
-    ];
+    const keys = [...columnKeys.others, ...columnKeys.reaching];
     const passing = keys.flatMap((key) =>
       ['INSERT', 'MODIFY', 'REMOVE'].flatMap((eventName) =>
         matches({ eventName, dynamodb: { Keys: { user_id: { S: 'alice' }, key: { S: key } } } })
@@ -104,7 +94,7 @@ describe('a record of Columns', () => {
           : [],
       ),
     );
-    expect(passing).toEqual([...changes, 'b#f#0000027', 'j#f#0000000'].map((key) => `INSERT ${key}`));
+    expect(passing).toEqual(columnKeys.reaching.map((key) => `INSERT ${key}`));
   });
 });
 

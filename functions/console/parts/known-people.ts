@@ -28,8 +28,8 @@ interface Seen {
 const maxQueues = 12;
 
 /**
- * By name, for operators alone. What cannot be read is left out. It reads a year of
- * usage, and a page of each queue.
+ * By name, for operators alone. What cannot be read is left out. It reads a year of usage, and a
+ * page of each queue.
  */
 export function useKnownPeople(): KnownPeople {
   const { api, session } = useSigned();

@@ -1,8 +1,8 @@
 /**
  * Calls of S3 for one object, signed by the SDK's own signer and sent by Node. The SDK's client of
- * S3 is for links and erasures alone: beside DynamoDB's it takes 190 kB more of a bundle, and its
- * start takes half as long again. `fetch` is not used: the first call of a function would load it,
- * and it would decode objects whose uploader declared an encoding, and so read more than their
+ * S3 is for links and erasures alone: beside DynamoDB's it takes some 170 kB more of a bundle, and
+ * its start takes half as long again. `fetch` is not used: the first call of a function would load
+ * it, and it would decode objects whose uploader declared an encoding, and so read more than their
  * length.
  */
 

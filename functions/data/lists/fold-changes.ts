@@ -156,7 +156,8 @@ async function readChanges(db: Db<'Columns'>, { userId, list }: OwnerList): Prom
   const itemWith = (key: string) => items.find((item) => item.key === key);
   const fold = itemWith(foldKey(list)) as Fold | undefined;
   const changes = items.filter(({ key }) => String(key).startsWith(changesPrefix(list)));
-  const isFolded = ({ t }: Item) => fold?.folded.includes(t) ?? false;
+  const folded = new Set(fold?.folded);
+  const isFolded = ({ t }: Item) => folded.has(t);
   const rows = changes
     .filter((item) => !isFolded(item))
     .flatMap((item) => Array.from(changedRowsOf(list, item), ([seq, values]) => ({ seq, values, token: item.t })));

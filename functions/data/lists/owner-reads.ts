@@ -23,8 +23,8 @@ export interface OwnerReads {
   readonly consistent: boolean;
   /** On the clock's `elapsed`. */
   readonly start: number;
-  /** What readHead has read. */
-  readonly kept: { head?: Promise<HeadAndItems> };
+  /** What readHead has read, and columnsHead has made of it. */
+  readonly kept: { head?: Promise<HeadAndItems>; withChanges?: Promise<ListHead> };
   /** Blocks of ids that were read before their rows were known, by their numbers. */
   readonly idBlocks: Map<number, Item>;
 }
@@ -79,7 +79,12 @@ export function readHead(reads: OwnerReads): Promise<HeadAndItems> {
  * Throws OutdatedColumns when they are of another format; StaleRead when the query took too long to
  * judge other reads.
  */
-export async function columnsHead(reads: OwnerReads): Promise<ListHead> {
+export function columnsHead(reads: OwnerReads): Promise<ListHead> {
+  reads.kept.withChanges ??= headWithChanges(reads);
+  return reads.kept.withChanges;
+}
+
+async function headWithChanges(reads: OwnerReads): Promise<ListHead> {
   const { list } = reads;
   const { changeItems, isLate, ...head } = await readHead(reads);
   requireFormat(list, head);

@@ -10,6 +10,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { batchStatusNames, finalBatchStatuses, finalJobStatuses, jobStatusNames } from '../../../functions/statuses.ts';
 import { readPattern } from '../../../infra/local/template/record-pattern.ts';
+import { columnKeys } from '../../support/column-keys.ts';
 import { synthesize } from '../../support/synthesize.ts';
 
 interface Case {
@@ -47,27 +48,14 @@ function rowRecords(statuses: readonly string[], final: readonly string[], webho
   });
 }
 
-/**
- * Only a new block of facets, whose number begins with a digit, or new changes reach the function.
- */
+/** Only a new block of facets or new changes reach the function. */
 function columnRecords(): Case[] {
-  const keys = [
-    'b#hc#0000003',
-    'j#hc#a#0000001',
-    'b#hc',
-    'b#f#0000027',
-    'j#f#0000000',
-    'b#f#s#0000000',
-    'b#n#0000027',
-    'b#head',
-    'event#b#f#0',
-    'turn',
-  ];
-  return keys.flatMap((key) =>
+  const reaching: readonly string[] = columnKeys.reaching;
+  return [...reaching, ...columnKeys.others].flatMap((key) =>
     ['INSERT', 'MODIFY', 'REMOVE'].map((eventName) => ({
       name: `${eventName} ${key}`,
       record: { eventName, dynamodb: { Keys: { user_id: { S: 'alice' }, key: { S: key } }, SequenceNumber: '1' } },
-      reaches: eventName === 'INSERT' && /^[bj]#(f#0|hc#)/.test(key),
+      reaches: eventName === 'INSERT' && reaching.includes(key),
     })),
   );
 }
