@@ -180,15 +180,15 @@ const cases: readonly DeviceCase[] = [
     run: (stack, subject) => foldLater(stack, subject, jobList),
   },
   {
-    name: 'fold of 12 older jobs, of 3 batches',
+    name: 'fold of 24 older jobs, of 6 batches',
     batch: {},
-    before: (stack, subject) => changeOlder(stack, subject, { batches: 3, list: jobList }),
+    before: (stack, subject) => changeOlder(stack, subject, { batches: 6, list: jobList }),
     run: (stack, subject) => foldLater(stack, subject, jobList),
   },
   {
-    name: 'fold of 12 older batches',
+    name: 'fold of 24 older batches',
     batch: {},
-    before: (stack, subject) => changeOlder(stack, subject, { batches: 12, list: batchList }),
+    before: (stack, subject) => changeOlder(stack, subject, { batches: 24, list: batchList }),
     run: (stack, subject) => foldLater(stack, subject, batchList),
   },
   {

@@ -173,29 +173,29 @@ describe('changes', () => {
     await expectSound(userId);
   });
 
-  it('are folded once 12 rows have changed, and deleted by the next fold, not within 14 s', async () => {
+  it('are folded once 24 rows have changed, and deleted by the next fold, not within 14 s', async () => {
     const userId = await newUser();
-    await running(userId, [...Array(11).keys()]);
+    await running(userId, [...Array(23).keys()]);
     const foldAt = (now: number) =>
       foldChanges(testDb(client, tables, { formats: lists, now: () => now }), { userId, list: lists.batch });
     const time = Date.parse('2026-03-01T12:00:00Z');
     expect(await foldAt(time)).toBe(0);
     await running(userId, [60]);
-    expect(await foldAt(time)).toBe(12);
-    expect(await changesIn(userId)).toHaveLength(12);
+    expect(await foldAt(time)).toBe(24);
+    expect(await changesIn(userId)).toHaveLength(24);
     await running(
       userId,
-      Array.from({ length: 12 }, (_, at) => 20 + at),
+      Array.from({ length: 24 }, (_, at) => 30 + at),
     );
     expect(await foldAt(time + 13_999)).toBe(0);
-    expect(await foldAt(time + 14_000)).toBe(12);
-    expect(await changesIn(userId)).toHaveLength(12);
+    expect(await foldAt(time + 14_000)).toBe(24);
+    expect(await changesIn(userId)).toHaveLength(24);
     await expectSound(userId);
   });
 
   it('are waited for where they are many, until the items of the last fold may go', async () => {
-    const userId = await newUser(120);
-    await running(userId, [...Array(12).keys()]);
+    const userId = await newUser(132);
+    await running(userId, [...Array(24).keys()]);
     let now = Date.parse('2026-03-01T12:00:00Z');
     const waits: number[] = [];
     const sleep = async (milliseconds: number) => {
@@ -204,15 +204,15 @@ describe('changes', () => {
     };
     const foldNow = () =>
       foldChanges(testDb(client, tables, { formats: lists, now: () => now, sleep }), { userId, list: lists.batch });
-    expect(await foldNow()).toBe(12);
+    expect(await foldNow()).toBe(24);
     await running(
       userId,
-      Array.from({ length: 99 }, (_, at) => 12 + at),
+      Array.from({ length: 99 }, (_, at) => 24 + at),
     );
     now += 4_000;
     expect(await foldNow()).toBe(0);
     expect(waits).toEqual([]);
-    await running(userId, [111]);
+    await running(userId, [123]);
     expect(await foldNow()).toBe(100);
     // Three transactions, with a pause between them; then their items may go. One stays.
     expect(waits).toEqual([10_000, 250, 250, 14_000]);

@@ -26,8 +26,8 @@ import { batchGet, type Item, queryAll } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { blockWrites, ifHeadUnchanged, inColumns } from './column-writes.ts';
 
-/** Fewer rows take no more read units than the head alone, mostly. */
-const minRows = 12;
+/** Fewer rows cost a list about half a read unit; folded, each would cost more write units. */
+const minRows = 24;
 
 /**
  * Longer than, together, a list takes to read changes (owner-reads.ts), copies of the database lag,
@@ -88,7 +88,7 @@ export function listOfChanges(db: Db<'Columns'>, key: string): ListDescription |
 }
 
 /**
- * Folds an owner's changes, if 12 rows (`least`) have changed since the last fold, and deletes the
+ * Folds an owner's changes, if 24 rows (`least`) have changed since the last fold, and deletes the
  * items that this one has folded; not within 14 s after it: with 100 rows or more it waits for
  * that, and after it has folded as many, until it may delete their items, too. So it takes up to
  * 28 s longer than its calls. Returns the number of rows. Repeated and lost calls do no harm.
