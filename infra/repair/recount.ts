@@ -41,6 +41,7 @@ import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import {
   carriedUsage,
+  keyOfFirst,
   negative,
   storedAmount,
   sumUsage,
@@ -90,6 +91,8 @@ export type Difference =
       /** Its sort key: the month is part of it. */
       readonly key: string;
       readonly found: Item | undefined;
+      /** The other items of its place: it makes up for what they hold. */
+      readonly others: readonly Item[];
       readonly expected: Item;
     }
   /** What no recount can mend: a row whose content breaks its schema, a job without its batch. */
@@ -138,21 +141,26 @@ function usageDifferences(
       .filter(([{ month }]) => months.has(month.slice(0, 7)))
       .map(([{ key }, usage]) => [key, usage]),
   );
-  const isOfEarlierRelease = ({ month, key }: Item) => month !== usageKeyOf(String(key)).month;
-  const found = new Map(items.filter((item) => !isOfEarlierRelease(item)).map((item) => [String(item.key), item]));
-  const earlier = new Map(items.filter(isOfEarlierRelease).map((item) => [String(item.key), item]));
-  return [...new Set([...expected.keys(), ...found.keys(), ...earlier.keys()])].flatMap((key): Difference[] => {
-    const item = found.get(key);
-    // What an earlier release has written stays as it is: the other item makes up for it.
-    const before = earlier.get(key);
-    const { amounts = {}, deviceType = (item ?? before)?.device_type } = expected.get(key) ?? {};
+  const found = Map.groupBy(items, ({ key }) => keyOfFirst(String(key)));
+  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((key): Difference[] => {
+    const { month } = usageKeyOf(key);
+    const ofPlace = found.get(key) ?? [];
+    const item = ofPlace.find((each) => each.key === key && each.month === month);
+    const others = ofPlace.filter((each) => each !== item);
+    const { amounts = {}, deviceType = ofPlace[0]?.device_type } = expected.get(key) ?? {};
     const right = usageAmounts.map((name) => {
-      const amount = (amounts[name] ?? 0n) - BigInt((before?.[name] ?? 0) as number | bigint);
+      const amount = others.reduce((left, each) => left - amountOf(each, name), amounts[name] ?? 0n);
       return [name, storedAmount(amount)] as const;
     });
     if (right.every(([name, amount]) => (item?.[name] ?? 0) === amount)) return [];
-    return [{ kind: 'usage', key, found: item, expected: { ...Object.fromEntries(right), device_type: deviceType } }];
+    return [
+      { kind: 'usage', key, found: item, others, expected: { ...Object.fromEntries(right), device_type: deviceType } },
+    ];
   });
+}
+
+function amountOf(item: Item, name: string): bigint {
+  return BigInt((item[name] ?? 0) as number | bigint);
 }
 
 type NumberedRow = Item & Row;

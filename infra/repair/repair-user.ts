@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { headKey } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { formatsOf, type OwnerFormats } from '../../functions/data/columns/lists.ts';
@@ -8,8 +8,9 @@ import { tailStart } from '../../functions/data/columns/tail.ts';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
 import { ifUnchanged } from '../../functions/data/dynamodb/conditions.ts';
+import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { retry } from '../../functions/data/dynamodb/retry.ts';
-import { usageKeyOf } from '../../functions/data/limits/usage-sums.ts';
+import { itemsOfPlace, keyOfItem, usageKeyOf } from '../../functions/data/limits/usage-sums.ts';
 import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { monthsOf, type RepairedOwner, readSnapshot } from './snapshot.ts';
@@ -91,7 +92,11 @@ async function findDifferences(countOnce: CountOnce): Promise<Recount> {
   let last = await countOnce();
   for (let recounts = 1; recounts < 3 && last.differences.length > 0; recounts++) {
     // A change of a row does not touch its block, so the changes beside the head count, too.
-    const contentOf = (difference: Difference) => [difference.found, 'folded' in difference && difference.folded];
+    const contentOf = (difference: Difference) => [
+      difference.found,
+      'folded' in difference && difference.folded,
+      'others' in difference && difference.others,
+    ];
     const found = new Map(last.differences.map((difference) => [nameOf(difference), contentOf(difference)]));
     const isSame = (difference: Difference) => isDeepStrictEqual(found.get(nameOf(difference)), contentOf(difference));
     const { differences, rows } = await countOnce();
@@ -132,8 +137,8 @@ async function rebuild(owner: RepairedOwner, countOnce: CountOnce): Promise<Reco
 
 /**
  * Makes usage what the rows say, while writers go on. What is written was read before the rows,
- * and is written only where it is still as it was read: so no writer changed it and its rows in
- * between.
+ * and is written only where all items of its place are still as they were read: so no writer
+ * changed them and their rows in between.
  */
 async function mendUsage(owner: RepairedOwner, found: Recount, countOnce: CountOnce): Promise<Recount> {
   let last = found;
@@ -227,16 +232,28 @@ async function writeAttributes(
   const { assignments, values } = assign({ ...expected, rev: isCount(rev) ? rev + 1 : 0 });
   const condition = ifUnchanged({ rev }, ['rev']);
   const exists = kind === 'row' ? 'attribute_exists(id) AND ' : '';
-  await client.send(
-    new UpdateCommand({
-      TableName: tables[table],
-      Key,
-      UpdateExpression: `SET ${assignments}`,
-      ...condition,
-      ConditionExpression: exists + condition.ConditionExpression,
-      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
-    }),
+  const Update = {
+    TableName: tables[table],
+    Key,
+    UpdateExpression: `SET ${assignments}`,
+    ...condition,
+    ConditionExpression: exists + condition.ConditionExpression,
+    ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
+  };
+  const checks = kind === 'row' ? [] : othersUnchanged(tables.Usage, difference);
+  await client.send(new TransactWriteCommand({ TransactItems: [{ Update }, ...checks] }));
+}
+
+/** That the other items of the place are as they were found: there, or not. */
+function othersUnchanged(TableName: string, { key, others }: Extract<Difference, { kind: 'usage' }>) {
+  const keyOf = ({ month, key }: Item) => ({ month, key });
+  const possible = Array.from({ length: itemsOfPlace }, (_, item) => usageKeyOf(keyOfItem(key, item)));
+  const absent = possible.filter(
+    (each) => each.key !== key && !others.some((other) => isDeepStrictEqual(keyOf(other), each)),
   );
+  return [...others, ...absent].map((item: Item) => ({
+    ConditionCheck: { TableName, Key: keyOf(item), ...ifUnchanged(item, ['rev']) },
+  }));
 }
 
 /** Nothing else seals what was written anew. */

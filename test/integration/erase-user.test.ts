@@ -17,7 +17,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
 import { signUploadLink } from '../../functions/data/batches/results.ts';
 import { changeLimits } from '../../functions/data/limits/limits-of-subjects.ts';
-import { usageOfItem } from '../../functions/data/limits/usage-sums.ts';
+import { sumUsage, usageOfItem } from '../../functions/data/limits/usage-sums.ts';
 import { readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
 import { auditWrite } from '../../functions/data/rows/acts.ts';
 import { getCalibration, reportCalibration } from '../../functions/data/rows/calibrations.ts';
@@ -184,7 +184,7 @@ async function placesOf<Texts extends readonly string[]>(...texts: Texts) {
 
 async function usageOf(userId: string) {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Usage, ConsistentRead: true }));
-  return Items.map(usageOfItem).filter((usage) => usage.userId === userId);
+  return sumUsage(Items.map(usageOfItem).filter((usage) => usage.userId === userId));
 }
 
 async function unfinishedOfProject() {

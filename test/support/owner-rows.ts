@@ -127,10 +127,14 @@ function requireUsage({ batches, jobs, usage }: Snapshot) {
     const amounts = names.map((name, at) => [name, -BigInt(carried[at]!)] as const);
     add([day, row.project_id, row.device_type], Object.fromEntries(amounts));
   }
-  const stored = usage.items.flatMap(({ month, key, device_type, rev, ...amounts }) => {
+  const stored = new Map<string, bigint>();
+  for (const { month, key, device_type, rev, ...amounts } of usage.items) {
     const place = [...String(key).split('#').slice(-3, -1), device_type];
-    return Object.entries(amounts).map(([name, amount]) => [[...place, name].join(' '), BigInt(amount)] as const);
-  });
+    for (const [name, amount] of Object.entries(amounts)) {
+      const sum = [...place, name].join(' ');
+      stored.set(sum, (stored.get(sum) ?? 0n) + BigInt(amount));
+    }
+  }
   const present = (amounts: Iterable<readonly [string, bigint]>) =>
     [...amounts]
       .filter(([, amount]) => amount !== 0n)

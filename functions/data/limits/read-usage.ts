@@ -13,7 +13,8 @@ export interface UsageSpan {
 
 /**
  * Reads the usage of a user, strongly consistent: 1 read unit for each month and about 15 items,
- * one for each day, project and device type; and 1 for what an earlier release may have written.
+ * up to four for each day, project and device type; and 1 for what an earlier release may have
+ * written.
  * Without a user, reads everyone's, eventually consistent, at half the price, in 9 calls for each
  * month. In no order; a place may come twice.
  *

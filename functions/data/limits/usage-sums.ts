@@ -18,7 +18,7 @@ import type { Write } from '../dynamodb/write-units.ts';
 export const usageAmounts = ['batches', 'jobs_done', 'jobs_error', 'jobs_canceled', 'shots', 'device_us'] as const;
 type Amounts = Readonly<Partial<Record<(typeof usageAmounts)[number], bigint>>>;
 
-/** One item of sums: each combination has its own. */
+/** What sums are of: each combination has items of its own. */
 interface UsagePlace {
   readonly userId: string;
   /** UTC, of the end: `2026-11-22`. */
@@ -140,6 +140,12 @@ export function deviceTimeChanges({ stored, batches, jobs }: Rows & { readonly s
   return changes;
 }
 
+/**
+ * DynamoDB lets one of two transactions fail that write an item at the same time, and all workers
+ * of a user add to one place. So each place has several items, and a transaction takes any of them.
+ */
+export const itemsOfPlace = 4;
+
 /** What adds the changes to what is stored: for each 2 write units. */
 export function usageWrites({ tables }: Db<'Usage'>, changes: readonly Usage[]): Write[] {
   return changes.map(({ amounts, ...place }) => {
@@ -147,7 +153,7 @@ export function usageWrites({ tables }: Db<'Usage'>, changes: readonly Usage[]):
     return {
       Update: {
         TableName: tables.Usage,
-        Key: usageKey(place),
+        Key: usageKey(place, Math.floor(Math.random() * itemsOfPlace)),
         UpdateExpression: `SET device_type = :type ADD ${['rev', ...changed.map(([name]) => name)].map((name) => `${name} :${name}`).join(', ')}`,
         ExpressionAttributeValues: {
           ':type': place.deviceType,
@@ -164,11 +170,21 @@ export function storedAmount(amount: bigint): number | bigint {
   return Number.isSafeInteger(Number(amount)) ? Number(amount) : amount;
 }
 
-/** The key of the item that holds the sums of a place. */
-export function usageKey({ userId, day, projectId, deviceType }: UsagePlace) {
+/** The key of one of the items that together hold the sums of a place. */
+export function usageKey({ userId, day, projectId, deviceType }: UsagePlace, item = 0) {
   // Types of devices can be longer than keys.
   const device = createHash('sha256').update(deviceType).digest('base64url').slice(0, 22);
-  return usageKeyOf(`${usagePrefix(userId)}${day}#${projectId}#${device}`);
+  return usageKeyOf(keyOfItem(`${usagePrefix(userId)}${day}#${projectId}#${device}`, item));
+}
+
+/** The key of the item of this number, from that of the first. Earlier releases had only that. */
+export function keyOfItem(first: string, item: number): string {
+  return item === 0 ? first : `${first}.${item}`;
+}
+
+/** The key of the first item of the same place. */
+export function keyOfFirst(key: string): string {
+  return key.replace(/\.\d$/, '');
 }
 
 /**
