@@ -67,6 +67,7 @@ export const otherFunctions = {
       'Recovery/dead_letters': ['SendMessage'],
     },
     timeoutSeconds: timeLimits.sealingFunction,
+    memoryMegabytes: 512,
   },
   /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
   deliverWebhooks: {

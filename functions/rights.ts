@@ -46,6 +46,11 @@ export interface FunctionDescription {
   readonly uses: Uses;
   /** How long it may take; `timeLimits.function` by default. */
   readonly timeoutSeconds?: number;
+  /**
+   * 1,024 by default. Lambda gives processor time in proportion, so a function that mostly waits
+   * for other services costs less with less.
+   */
+  readonly memoryMegabytes?: number;
   /** How long one call of DynamoDB may take; 1,000 by default. */
   readonly callMilliseconds?: number;
   /**

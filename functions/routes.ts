@@ -407,6 +407,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/devices/{device_type}/claim',
     entry: 'endpoints/leases/claim-batch',
+    memoryMegabytes: 512,
     uses: {
       ...runs,
       Devices: ['GetItem', 'PutItem'],
@@ -417,18 +418,21 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/leases/{lease}/heartbeat',
     entry: 'endpoints/leases/extend-lease',
+    memoryMegabytes: 512,
     uses: { Jobs: ['GetItem'], DeviceQueue: ['UpdateItem'] },
   },
   uploadResults: {
     method: 'POST',
     path: '/api/v1/leases/{lease}/jobs/{job_id}/results',
     entry: 'endpoints/leases/upload-results',
+    memoryMegabytes: 512,
     uses: { Jobs: ['GetItem'], DeviceQueue: ['BatchGetItem', 'UpdateItem'], Results: ['PutObject'] },
   },
   reportJob: {
     method: 'POST',
     path: '/api/v1/leases/{lease}/jobs/{job_id}',
     entry: 'endpoints/leases/report-job',
+    memoryMegabytes: 512,
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
@@ -440,6 +444,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/leases/{lease}/next',
     entry: 'endpoints/leases/next-job',
+    memoryMegabytes: 512,
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
@@ -450,6 +455,7 @@ export const routes = {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
+    memoryMegabytes: 512,
     uses: { ...releases, DeviceQueue: ['BatchGetItem', 'UpdateItem', 'DeleteItem'] },
   },
   listAudit: {

@@ -3,9 +3,9 @@
  * units that a job's life writes to the keys that many jobs share, and from AWS's quotas.
  */
 
-import { partitionsOfMonth } from '../../functions/data/limits/usage-sums.ts';
+import { itemsOfPlace, partitionsOfMonth } from '../../functions/data/limits/usage-sums.ts';
 import { type CallFigure, type Figures, markdownTable } from './performance.ts';
-import { functionSeconds } from './usage-costs.ts';
+import { functionSeconds, gigabytesOfMachines } from './usage-costs.ts';
 
 /** What an account and region takes unless AWS is asked for more. */
 export const maxCallsPerSecond = 10_000;
@@ -61,12 +61,18 @@ export function ceilingTable(figures: Figures): string {
     if (figure === undefined) throw new Error(`docs/reference/performance.json has no figure "${name}".`);
     return figure;
   };
-  const perJob = (life: Life, quantity: (figure: CallFigure) => number) =>
-    callsOf(life).reduce((sum, [count, of, name]) => sum + count * quantity(figureOf(of, name)), 0) / life.jobs;
+  const perJob = (life: Life, quantity: (figure: CallFigure, gigabytes: number) => number) =>
+    callsOf(life).reduce((sum, [count, of, name]) => {
+      return sum + count * quantity(figureOf(of, name), of === 'devices' ? gigabytesOfMachines : 1);
+    }, 0) / life.jobs;
   const bounds: readonly (readonly [of: string, what: string, jobsPerSecond: (life: Life) => number])[] = [
     // They write the heads of the user's lists; changes of rows do not. One of 100 jobs takes two.
     ['one user', 'one creation at a time', ({ jobs }) => jobs / (Math.ceil(jobs / 80) * transactionSeconds)],
-    ['one user', 'one sum of usage at a time', (life) => life.jobs / (sumsOfUsage(life) * transactionSeconds)],
+    [
+      'one user',
+      'four sums of usage at a time',
+      (life) => (itemsOfPlace * life.jobs) / (sumsOfUsage(life) * transactionSeconds),
+    ],
     ...sharedKeys.map(
       ({ of, name, keys, units }) =>
         [of, name, (life: Life) => (keys * maxUnitsPerSecond.write * life.jobs) / units(life)] as const,

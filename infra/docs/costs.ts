@@ -7,7 +7,7 @@ import { tracedShare } from '../stack/sampling.ts';
 import { rateClass, type StageName, type StageSettings, stages } from '../stack/stages.ts';
 import { maxCallsPerSecond, maxEnvironments, maxUnitsPerSecond } from './ceilings.ts';
 import { markdownTable } from './performance.ts';
-import { priceOf } from './usage-costs.ts';
+import { logged, priceOf } from './usage-costs.ts';
 
 /** Calls of one kind, which anyone can make. */
 interface OpenCalls {
@@ -23,15 +23,15 @@ const prices = {
   sent: priceOf('sentGigabytes') / 1e9,
   readUnit: priceOf('readUnits'),
 };
-/** The call, 1.3 KB of the function's log and Lambda's, a share of a trace, 1 GB for its time. */
+/** The call, what is logged, a share of a trace, 1 GB for its time. */
 const callOf = (milliseconds: number) =>
   priceOf('invocations') +
-  1_300 * prices.logged +
+  logged.byFunction * prices.logged +
   tracedShare * priceOf('traces') +
-  (milliseconds / 1000) * priceOf('seconds');
+  (milliseconds / 1000) * priceOf('gigabyteSeconds');
 const functionCall = callOf(20);
 const authorizerCall = callOf(5);
-const accessLogLine = 700 * prices.logged;
+const accessLogLine = logged.byGateway * prices.logged;
 
 /** Bytes of the largest answers; specifications are of 10 devices with 8 KB each. */
 const sent: Readonly<Record<string, number>> = {
@@ -118,7 +118,7 @@ export function tokenTable(): string {
       ['as many as the rates allow, of 20 ms', ...all],
       same(
         `the account’s ${maxEnvironments.toLocaleString('en')} environments, always busy`,
-        maxEnvironments * 3600 * priceOf('seconds'),
+        maxEnvironments * 3600 * priceOf('gigabyteSeconds'),
       ),
       same(`the ${partitionsOfUser} partitions of a user, written and read as fast as DynamoDB lets`, units),
       same('each Gbit a second of full results and downloads', (1e9 / 8) * 3600 * prices.sent),

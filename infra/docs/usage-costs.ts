@@ -1,6 +1,9 @@
 /** What the service costs in normal use: quantities of what AWS bills, at list prices. */
 
+import { otherFunctions } from '../../functions/other-functions.ts';
 import { queues } from '../../functions/queues.ts';
+import type { FunctionDescription } from '../../functions/rights.ts';
+import { routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { alarms } from '../stack/alarms.ts';
 import { tracedShare } from '../stack/sampling.ts';
@@ -15,7 +18,13 @@ const prices = {
   requests: { dollars: 3.5, per: 1e6, part: 'calls', name: 'REST API, requests', page: 'api-gateway' },
   sentGigabytes: { dollars: 0.09, per: 1, part: 'calls', name: 'GB sent to the Internet', page: 'ec2' },
   invocations: { dollars: 0.2, per: 1e6, part: 'functions', name: 'Lambda, calls', page: 'lambda' },
-  seconds: { dollars: 13.3334, per: 1e6, part: 'functions', name: 'Lambda, GB-seconds on arm64', page: 'lambda' },
+  gigabyteSeconds: {
+    dollars: 13.3334,
+    per: 1e6,
+    part: 'functions',
+    name: 'Lambda, GB-seconds on arm64',
+    page: 'lambda',
+  },
   messages: { dollars: 0.5, per: 1e6, part: 'queues', name: 'SQS, calls (FIFO)', page: 'sqs' },
   uploads: { dollars: 5, per: 1e6, part: 'results', name: 'S3, PUT', page: 's3' },
   downloads: { dollars: 0.4, per: 1e6, part: 'results', name: 'S3, GET', page: 's3' },
@@ -42,14 +51,23 @@ type Calls = readonly [count: number, units: Units];
 const million = 1e6;
 const monthSeconds = 30 * 24 * 3600;
 
-/** A model: reads and writes one after the other take 10 ms each, the rest of a call 20 ms. */
-export function functionSeconds({ depth }: Pick<Units, 'depth'>): number {
-  return (20 + 10 * depth) / 1000;
+/** Memory of functions: of machines' calls, of the consumer of changes, and of the others. */
+const gigabytesOf = ({ memoryMegabytes = 1_024 }: FunctionDescription) => memoryMegabytes / 1_024;
+export const gigabytesOfMachines = gigabytesOf(routes.reportJob);
+const gigabytesOfFolds = gigabytesOf(otherFunctions.sealSegments);
+
+const readSeconds = 0.01;
+
+/**
+ * A model: reads and writes one after the other take 10 ms each. The rest of a call is the
+ * processor's: 20 ms with a gigabyte, longer with less, since Lambda gives it in proportion.
+ */
+export function functionSeconds({ depth }: Pick<Units, 'depth'>, gigabytes = 1): number {
+  return 0.02 / gigabytes + readSeconds * depth;
 }
 
-/** Function and gateway log 2 kB of each call; 0.4 kB less where the function's line is DEBUG. */
-const logGigabytesOfCall = 2e-6;
-const logGigabytesOfLine = 0.4e-6;
+/** Of a call: what the function and Lambda log; the function's line in that; and the gateway's. */
+export const logged = { byFunction: 1_300, inLine: 400, byGateway: 700 };
 
 /**
  * A call of S3 that a function waits for. AWS names 100 to 200 ms for small objects
@@ -58,28 +76,30 @@ const logGigabytesOfLine = 0.4e-6;
 const s3Seconds = 0.1;
 
 /** Of calls of one function, without traces. */
-function invocations(count: number, units: Units): Quantities {
+function invocations(count: number, units: Units, gigabytes = 1): Quantities {
   return {
     invocations: count,
-    seconds: count * functionSeconds(units),
+    gigabyteSeconds: count * gigabytes * functionSeconds(units, gigabytes),
     readUnits: count * units.readUnits,
     writeUnits: count * units.writeUnits,
-    logGigabytes: count * logGigabytesOfCall,
+    logGigabytes: (count * logged.byFunction) / 1e9,
   };
 }
 
-function calls(count: number, units: Units): Quantities {
-  return {
-    ...invocations(count, units),
+function calls(count: number, units: Units, gigabytes = 1): Quantities {
+  return add(invocations(count, units, gigabytes), {
     requests: count,
     sentGigabytes: count * 2e-6,
     traces: count * tracedShare,
-  };
+    logGigabytes: (count * logged.byGateway) / 1e9,
+  });
 }
+
+const machineCalls = (count: number, units: Units) => calls(count, units, gigabytesOfMachines);
 
 /** Calls that workers send all the time: their lines are DEBUG. */
 function quietCalls(count: number, units: Units): Quantities {
-  return add(calls(count, units), { logGigabytes: -count * logGigabytesOfLine });
+  return add(machineCalls(count, units), { logGigabytes: (-count * logged.inLine) / 1e9 });
 }
 
 /** Calls by queues, streams and the clock: X-Ray records none of them. */
@@ -132,29 +152,29 @@ const callsOfBusyUsers = [
 
 /**
  * What the changes of a batch's rows bring the consumer that folds them: a look at both lists, when
- * the batch starts, and its share of folds of 12 rows, the fewest.
+ * the batch starts, and its share of folds of the fewest rows.
  */
 function folding(figures: Figures): Quantities {
   const device = (name: string) => find(figures.devices, name);
   const look = device('look at changes, too few to be folded');
   const shares = [
-    [jobsOfBatch / 12, device('fold of 12 older jobs, of 3 batches')],
-    [1 / 12, device('fold of 12 older batches')],
+    [jobsOfBatch / 24, device('fold of 24 older jobs, of 6 batches')],
+    [1 / 24, device('fold of 24 older batches')],
   ] as const;
   const folds = shares.map(([share, { readUnits, writeUnits }]) => ({
     readUnits: million * share * readUnits,
     writeUnits: million * share * writeUnits,
   }));
   const looks = { readUnits: 2 * look.readUnits, writeUnits: 0, depth: 2 * look.depth };
-  return add(invocations(million, looks), ...folds);
+  return add(invocations(million, looks, gigabytesOfFolds), ...folds);
 }
 
 /** Quantities by what they are for, from the figures of docs/reference/performance.json. */
 function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const device = (name: string) => find(figures.devices, name);
   const more = callsOfBusyUsers.flatMap(([count, usual, busy]) => [
-    invocations(count, device(busy)),
-    invocations(-count, device(usual)),
+    invocations(count, device(busy), gigabytesOfMachines),
+    invocations(-count, device(usual), gigabytesOfMachines),
   ]);
   const all = Object.entries(usualScenarios(figures)).flatMap(([name, quantities]) => {
     const busy = [byBusyUsers, add(quantities, ...more)] as const;
@@ -183,8 +203,8 @@ function usualScenarios(figures: Figures): Readonly<Record<string, Quantities>> 
       background([2 * minutesAMonth, { readUnits: 1, writeUnits: 0, depth: 2 }]),
     ),
     'a device, a month, measured every minute': {
-      ...{ readUnits: minutesAMonth, writeUnits: minutesAMonth, seconds: 0.03 * minutesAMonth },
-      logGigabytes: minutesAMonth * logGigabytesOfCall,
+      ...{ readUnits: minutesAMonth, writeUnits: minutesAMonth, gigabyteSeconds: 0.03 * minutesAMonth },
+      logGigabytes: (minutesAMonth * logged.byFunction) / 1e9,
     },
     'a worker that waits, a month, asking every 20 s': idle(20),
     'the same, asking every 3 s': idle(3),
@@ -202,12 +222,14 @@ function usualScenarios(figures: Figures): Readonly<Record<string, Quantities>> 
     ),
     [byMachines]: add(
       calls(million, endpoint('createBatch, 4 jobs')),
-      calls(million, device('claim, 1 batch waits')),
-      calls(jobs - million, device('report, and the next job')),
-      calls(million, device('report of the last job')),
+      machineCalls(million, device('claim, 1 batch waits')),
+      machineCalls(jobs - million, device('report, and the next job')),
+      machineCalls(million, device('report of the last job')),
       calls(million, endpoint('getFullResults, 3 jobs')),
-      // Results come with the reports. The full results are read side by side.
-      { uploads: jobs, downloads: jobs, seconds: (jobs + million) * s3Seconds },
+      // Results come with the reports, and are stored beside a read. The full results are read side
+      // by side.
+      { uploads: jobs, downloads: jobs },
+      { gigabyteSeconds: jobs * gigabytesOfMachines * (s3Seconds - readSeconds) + million * s3Seconds },
       folding(figures),
     ),
     'a million heartbeats, one for every 20 s of a job': quietCalls(million, device('heartbeat')),

@@ -73,7 +73,7 @@ export class ServiceFunction extends LambdaFunction {
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: 1024,
+      memorySize: props.function.memoryMegabytes ?? 1024,
       timeout: Duration.seconds(props.function.timeoutSeconds ?? timeLimits.function),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(props.recursive === true && { recursiveLoop: RecursiveLoop.ALLOW }),

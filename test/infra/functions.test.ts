@@ -139,7 +139,7 @@ describe('the functions', () => {
     return Object.fromEntries(functions.map((each) => [each.name, describeOne(each)]));
   }
 
-  it('run on Node 24 and arm64 with 1 GB, traced where the gateway calls them, with a JSON log for each kind', () => {
+  it('run on Node 24 and arm64 with 1 GB unless they say less, traced where the gateway calls them, with a JSON log for each kind', () => {
     const settings = ofEach(({ path }) => {
       const { properties } = one('AWS::Lambda::Function', path);
       const { Runtime, Architectures, Handler, MemorySize, Timeout, TracingConfig, LoggingConfig } = properties;
@@ -153,7 +153,7 @@ describe('the functions', () => {
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
-        MemorySize: 1024,
+        MemorySize: description.memoryMegabytes ?? 1024,
         Timeout: description.timeoutSeconds ?? 15,
         TracingConfig: isTraced(path) ? { Mode: 'Active' } : undefined,
         reserved: undefined,
