@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import { isObject } from '../values/json-text.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { type Fault, printable, whole } from './faults.ts';
-import { UuidText } from './query-parameters.ts';
+import { UuidText } from './id-and-time-texts.ts';
 import { boundedText, deviceName, jsonObject, orNull, Tags } from './sent-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
 import { QueuePriority } from './values.ts';

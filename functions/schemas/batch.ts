@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { answer } from './answer.ts';
 import { EstimatedStart, estimateFields, NoEstimateReason } from './estimate.ts';
-import { Job, NewJobs } from './job.ts';
-import { idSpelling, UuidText } from './query-parameters.ts';
-import { boundedText, deviceName, jsonObject, jsonText, orNull, Tags } from './sent-values.ts';
+import { idSpelling, UuidText } from './id-and-time-texts.ts';
+import { Job } from './job.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   BatchStatus,
@@ -288,21 +287,3 @@ export const BatchProgress = answer(() =>
     }),
 );
 export type BatchProgress = z.infer<ReturnType<typeof BatchProgress>>;
-
-/** A batch to be created, with the jobs it starts with. */
-export const NewBatch = z.strictObject({
-  id: UuidText,
-  project_id: UuidText,
-  parent_id: orNull(UuidText),
-  device_type: deviceName,
-  queue_priority: QueuePriority,
-  /** Whether it accepts further jobs. */
-  open: z._default(z.boolean(), false),
-  tags: z._default(Tags, []),
-  webhook: orNull(boundedText(2_048)),
-  configuration: orNull(jsonObject(12_000)),
-  backend_configuration: orNull(jsonText(24_000)),
-  device_status: orNull(boundedText(256)),
-  jobs: z._default(NewJobs, []),
-});
-export type NewBatch = z.output<typeof NewBatch>;

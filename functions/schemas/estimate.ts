@@ -41,3 +41,7 @@ export const estimateFields = {
   estimated_start_reason:
     'Why `estimated_start` is null: `paused` (by an operator, without an end), `closed`, `no_worker` (none was seen in the last minute), `unknown` (too little is known yet, or more than 1,000 batches are before it), `running` or `ended`. Otherwise null.',
 };
+
+/** What the OpenAPI document says of the header of the statuses of batches and jobs. */
+export const nextLook =
+  'Until it has ended, `Retry-After` says when to look again: after 1 s while it is at work or next, later the more batches are before it, at most after 60 s.';

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { idSpelling } from './id-and-time-texts.ts';
 import {
   CountBy,
   FlagFilter,
   IdsFilter,
   IntegerFilter,
-  idSpelling,
   listFields,
   many,
   orderAndPage,

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { answer } from './answer.ts';
-import { idSpelling, UuidText } from './query-parameters.ts';
-import { distinctItems, jsonObject, orNull } from './sent-values.ts';
+import { idSpelling, UuidText } from './id-and-time-texts.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   Count,
@@ -173,15 +172,3 @@ export const JobProgress = answer(() =>
 export const JobPath = z
   .object({ job_id: UuidText })
   .register(z.globalRegistry, { fields: { job_id: `Id of the job. ${idSpelling}` } });
-
-export const NewJob = z.strictObject({
-  id: UuidText,
-  /** Null: the device chooses. */
-  runs: orNull(Count),
-  origin: z._default(JobOrigin, 'UNKNOWN'),
-  parent_id: orNull(UuidText),
-  variables: orNull(jsonObject(32_000)),
-});
-export type NewJob = z.output<typeof NewJob>;
-
-export const NewJobs = distinctItems(NewJob, 5_000);

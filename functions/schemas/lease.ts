@@ -8,8 +8,8 @@ import { answer } from './answer.ts';
 import { BatchProjection } from './batch.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { reportFault } from './faults.ts';
+import { UuidText } from './id-and-time-texts.ts';
 import { JobProjection } from './job.ts';
-import { UuidText } from './query-parameters.ts';
 import { boundedText, ErrorTexts, orNull, Time } from './sent-values.ts';
 import { Count, JsonObject, Timestamp } from './values.ts';
 

@@ -2,9 +2,8 @@
 
 import * as z from 'zod/mini';
 import { isUserId } from '../identity/user-id.ts';
-import { NewBatch } from './batch.ts';
-import { NewJobs } from './job.ts';
-import { UuidText } from './query-parameters.ts';
+import { UuidText } from './id-and-time-texts.ts';
+import { NewBatch, NewJobs } from './new-batch.ts';
 import { boundedText, ErrorTexts, Tags, Time } from './sent-values.ts';
 import { BatchStatus, JobStatus } from './values.ts';
 

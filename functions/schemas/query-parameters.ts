@@ -5,9 +5,8 @@
  */
 
 import * as z from 'zod/mini';
-import { parseTimestamp } from '../values/timestamp.ts';
-import { parseUuid, uuidPattern } from '../values/uuid.ts';
 import { reportFault } from './faults.ts';
+import { idSpelling, TimestampText, UuidText } from './id-and-time-texts.ts';
 
 const maxValues = 100;
 const maxCharacters = 256;
@@ -72,25 +71,6 @@ export const BooleanText = z.pipe(
   z.boolean(),
 );
 
-/** A UUID in any of its spellings; the value is canonical. */
-export const UuidText = z.pipe(
-  z.string().register(z.globalRegistry, { pattern: uuidPattern, examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] }),
-  z.transform(
-    (text, context) =>
-      parseUuid(text) ?? reportFault(context, { type: 'uuid_parsing', message: 'Input should be a valid UUID' }),
-  ),
-);
-
-/** An ISO 8601 time; the value is canonical. */
-export const TimestampText = z.pipe(
-  z.string().register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36Z'] }),
-  z.transform(
-    (text, context) =>
-      parseTimestamp(text) ??
-      reportFault(context, { type: 'datetime_parsing', message: 'Input should be a valid datetime' }),
-  ),
-);
-
 // Parameters that read alike share a schema: making schemas is most of what zod costs a cold start.
 export const IdsFilter = many(UuidText);
 export const TextsFilter = many(Text);
@@ -126,18 +106,8 @@ export const pageParameters = {
   offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
 };
 
-/** Parameters of a list that has no filters. */
-export const PageQuery = z
-  .object(pageParameters)
-  .register(z.globalRegistry, { fields: { limit: 'Page size.', offset: 'Number of items to skip.' } });
-export type PageQuery = z.output<typeof PageQuery>;
-
 /** What the rows of a list are counted by, instead of being listed. */
 export const CountBy = one(z.enum(['status']).register(z.globalRegistry, { id: 'CountBy' }));
-
-/** What the OpenAPI document says of the header of the statuses of batches and jobs. */
-export const nextLook =
-  'Until it has ended, `Retry-After` says when to look again: after 1 s while it is at work or next, later the more batches are before it, at most after 60 s.';
 
 /**
  * The parameters that all lists share: order and page. The OpenAPI document names the fields `id`.
@@ -152,9 +122,6 @@ export function orderAndPage<Field extends string>(
     ...pageParameters,
   };
 }
-
-/** What the OpenAPI document says of ids in parameters. */
-export const idSpelling = 'A UUID in upper or lower case, with or without hyphens, in braces or after `urn:uuid:`.';
 
 /** What the OpenAPI document says of every list. */
 export const listRules =

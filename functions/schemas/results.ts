@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { IdsFilter, idSpelling } from './query-parameters.ts';
+import { idSpelling } from './id-and-time-texts.ts';
+import { IdsFilter } from './query-parameters.ts';
 import { Uuid } from './values.ts';
 
 /** What devices upload for a job. The service hands it on as it is, whatever it holds besides. */

@@ -9,7 +9,7 @@
 import * as z from 'zod/mini';
 import { escapedBytes, isObject } from '../values/json-text.ts';
 import { toMicroseconds } from '../values/timestamp.ts';
-import { TimestampText } from './query-parameters.ts';
+import { TimestampText } from './id-and-time-texts.ts';
 
 /** A text of 1 to `most` characters, and of at most three bytes of escaped JSON for each. */
 export function boundedText(most: number) {

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { parseTimestamp } from '../values/timestamp.ts';
 import { reportFault } from './faults.ts';
-import { many, one, Text, UuidText } from './query-parameters.ts';
+import { UuidText } from './id-and-time-texts.ts';
+import { many, one, Text } from './query-parameters.ts';
 import { Count, NullableText, Uuid } from './values.ts';
 
 /** A day in UTC. */

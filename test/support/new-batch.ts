@@ -1,6 +1,5 @@
-import { NewBatch } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
-import { NewJob } from '../../functions/schemas/job.ts';
+import { NewBatch, NewJob } from '../../functions/schemas/new-batch.ts';
 import { sequenceText } from './sequence-text.ts';
 
 /**

@@ -6,9 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { applyEvents } from '../../functions/data/lifecycle/apply-events.ts';
 import type { LifecycleDb } from '../../functions/data/lifecycle/lifecycle-db.ts';
-import type { NewBatch } from '../../functions/schemas/batch.ts';
-import type { NewJob } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
+import type { NewBatch, NewJob } from '../../functions/schemas/new-batch.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 
 interface WriteOptions {

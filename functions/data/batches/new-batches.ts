@@ -6,7 +6,8 @@ import { Forbidden, type InputFault, InvalidInput, requireFound } from '../../er
 import type { BatchDetails, BatchWithJobs } from '../../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schemas/batch-request.ts';
 import { type Claims, rightsIn, roleIn } from '../../schemas/claims.ts';
-import type { Job, JobRow, NewJob } from '../../schemas/job.ts';
+import type { Job, JobRow } from '../../schemas/job.ts';
+import type { NewJob } from '../../schemas/new-batch.ts';
 import { sequenceFacts } from '../../schemas/sequence.ts';
 import type { Validation } from '../../schemas/validation.ts';
 import { lowerPriority } from '../../schemas/values.ts';

@@ -1,6 +1,7 @@
 import { AlreadyExists, IllegalTransition, LimitExceeded, requireFound } from '../../errors.ts';
-import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
-import type { JobRow, NewJob } from '../../schemas/job.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { NewBatch, NewJob } from '../../schemas/new-batch.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
 import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';

@@ -1,5 +1,5 @@
 import { NotFound } from '../../errors.ts';
-import type { PageQuery } from '../../schemas/query-parameters.ts';
+import type { PageQuery } from '../../schemas/page-query.ts';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import type { Page } from '../../values/page.ts';

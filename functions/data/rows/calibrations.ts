@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { NotFound } from '../../errors.ts';
 import { type CalibrationPath, type CalibrationRequest, CalibrationRow } from '../../schemas/calibration.ts';
-import type { PageQuery } from '../../schemas/query-parameters.ts';
+import type { PageQuery } from '../../schemas/page-query.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { JsonText } from '../../schemas/stored-values.ts';
 import { isDeepStrictEqual } from '../../values/is-deep-strict-equal.ts';

@@ -1,7 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { BatchPath, BatchProgress } from '../../schemas/batch.ts';
 import { readByRole } from '../../schemas/claims.ts';
-import { nextLook } from '../../schemas/query-parameters.ts';
+import { nextLook } from '../../schemas/estimate.ts';
 
 export const operation = {
   tag: 'Batches',

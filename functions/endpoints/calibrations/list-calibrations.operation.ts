@@ -1,7 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { ListedCalibration } from '../../schemas/calibration.ts';
 import { DevicePath } from '../../schemas/device.ts';
-import { PageQuery } from '../../schemas/query-parameters.ts';
+import { PageQuery } from '../../schemas/page-query.ts';
 
 export const operation = {
   tag: 'Devices',

@@ -1,6 +1,6 @@
 import type { Operation } from '../../http/operation.ts';
 import { DevicePath } from '../../schemas/device.ts';
-import { PageQuery } from '../../schemas/query-parameters.ts';
+import { PageQuery } from '../../schemas/page-query.ts';
 import { QueuedBatch } from '../../schemas/queued-batch.ts';
 
 export const operation = {

@@ -1,7 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { readByRole } from '../../schemas/claims.ts';
+import { nextLook } from '../../schemas/estimate.ts';
 import { JobPath, JobProgress } from '../../schemas/job.ts';
-import { nextLook } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Jobs',

@@ -1,6 +1,6 @@
 import type { Operation } from '../../http/operation.ts';
 import { SubjectLimits } from '../../schemas/limits.ts';
-import { PageQuery } from '../../schemas/query-parameters.ts';
+import { PageQuery } from '../../schemas/page-query.ts';
 
 export const operation = {
   tag: 'For operators',

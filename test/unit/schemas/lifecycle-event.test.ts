@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pageReply } from '../../../functions/http/reply.ts';
-import { Batch, type NewBatch } from '../../../functions/schemas/batch.ts';
-import { Job, type NewJob } from '../../../functions/schemas/job.ts';
+import { Batch } from '../../../functions/schemas/batch.ts';
+import { Job } from '../../../functions/schemas/job.ts';
 import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
+import type { NewBatch, NewJob } from '../../../functions/schemas/new-batch.ts';
 import { escapedBytes } from '../../../functions/values/json-text.ts';
 import { uuid } from '../../support/new-batch.ts';
 

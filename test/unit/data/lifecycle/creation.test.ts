@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Creation, creationChanges, maxJobsOfBatch } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { firstPendingPosition } from '../../../../functions/data/lifecycle/pending-calls.ts';
-import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
+import type { BatchRow } from '../../../../functions/schemas/batch.ts';
+import type { NewBatch } from '../../../../functions/schemas/new-batch.ts';
 import { applyAll, draftOf, headAfter, store, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 

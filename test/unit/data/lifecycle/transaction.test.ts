@@ -6,7 +6,7 @@ import { blockKeys, type Draft, withRows } from '../../../../functions/data/life
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
-import type { NewBatch } from '../../../../functions/schemas/batch.ts';
+import type { NewBatch } from '../../../../functions/schemas/new-batch.ts';
 import { applyAll, draftOf, store, userId } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 import { testClient } from '../../../support/test-client.ts';
