@@ -1,7 +1,7 @@
 /** The audit trail: what operators did, and administrators of projects to the work of others. */
 
 import * as z from 'zod/mini';
-import { answer } from './answer.ts';
+import { onDemand } from './on-demand.ts';
 import { IdsFilter, many, pageParameters, Text, TextsFilter, TimeFilter } from './query-parameters.ts';
 import { JsonObject, NullableText, Timestamp } from './values.ts';
 
@@ -42,7 +42,7 @@ export type Act = z.infer<typeof Act>;
 export type NewAct = z.input<typeof Act>;
 
 /** An act as the list shows it. */
-export const AuditEntry = answer(() =>
+export const AuditEntry = onDemand(() =>
   z.strictObject({ ...Act.shape, operator_name: NullableText }).register(z.globalRegistry, {
     id: 'ProducedAuditEntryResponse',
     fields: {

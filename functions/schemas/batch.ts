@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { answer } from './answer.ts';
 import { EstimatedStart, estimateFields, NoEstimateReason } from './estimate.ts';
 import { idSpelling, UuidText } from './id-and-time-texts.ts';
 import { Job } from './job.ts';
+import { onDemand } from './on-demand.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   BatchStatus,
@@ -51,83 +51,87 @@ export const BatchProjection = z.object({
   erased_at: NullableTimestamp,
 });
 
+/**
+ * The key of a batch in the queue of its device; null while it is not there. Absent where no worker
+ * may take it: it was made by an event.
+ */
+export const QueueKey = z.exactOptional(z.nullable(z.string()));
+
 /** A batch as its table holds it: what is shown of it, and what the writers keep. */
-export const BatchRow = z.extend(BatchProjection, {
-  configuration: NullableText,
-  /** Place among the owner’s batches, from 0, without gaps, in creation order. */
-  seq: Count,
-  /** Grows with every write of the row: the condition of the next one. */
-  rev: Count,
-  written_at: WrittenAt,
-  /** Not all jobs that it is created with are stored yet. */
-  creating: z.exactOptional(z.literal(true)),
-  /**
-   * What was reported of the batch, while its status or its end is derived (see
-   * lifecycle/derive-status.ts).
-   */
-  reported: z.exactOptional(
-    z.strictObject({
-      status: BatchStatus,
-      updated_at: Timestamp,
-      end_datetime: NullableTimestamp,
-    }),
-  ),
-  /** The latest update of any of its jobs; absent until a job is updated. */
-  jobs_updated_at: z.exactOptional(Timestamp),
-  /**
-   * It is being canceled, in several transactions: closed already, its status follows when its jobs
-   * are canceled.
-   */
-  canceling: z.exactOptional(z.literal(true)),
-  /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
-  cancel_reason: z.exactOptional(z.string()),
-  /** Its content is being erased: some may still be there (see data/batches/erasures.ts). */
-  erasing: z.exactOptional(z.literal(true)),
-  /**
-   * While it is being canceled: the job that a device ran, by its place, and for how many
-   * microseconds.
-   */
-  ran: z.exactOptional(z.strictObject({ place: Count, device_us: Count })),
-  /**
-   * Its key in the queue of its device; null while it is not there. Absent where no worker may take
-   * it: it was made by an event.
-   */
-  queue_key: z.exactOptional(z.nullable(z.string())),
-  /**
-   * What its user was charged for its place (see data/queue/fair-order.ts), until a device has
-   * taken it.
-   */
-  queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
-  /** When it entered the queue, in milliseconds since 1970, until a device has taken it. */
-  queued_at: z.exactOptional(Count),
-  /**
-   * What its jobs have used and the sums of usage lack (lifecycle/sum-usage.ts): the day of the
-   * ends, jobs done, in error and canceled, shots, microseconds of the device, and how many of them
-   * are not counted as busy.
-   */
-  usage_to_add: z.exactOptional(z.tuple([z.string(), Count, Count, Count, Count, Count, Count])),
-  /** Its months are limited, so it carries no usage. */
-  sums_at_once: z.exactOptional(z.literal(true)),
-  /** How long a job of it may run, by the limits of its user and project when it was created. */
-  max_job_seconds: z.exactOptional(Count),
-  /**
-   * The calls that change its jobs in several transactions, and are under way (see
-   * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the
-   * `creation_order` of its first job.
-   */
-  pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
-  /**
-   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet
-   * added, by their ids.
-   */
-  jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
-  /**
-   * The limits of its project whose counters have counted it and its jobs: these alone go down when
-   * they end. So no counter is lowered by rows that are older than its limit.
-   */
-  counted_in_project: z.exactOptional(z.array(z.string())),
-});
-export type BatchRow = z.infer<typeof BatchRow>;
+export const BatchRow = onDemand(() =>
+  z.extend(BatchProjection, {
+    configuration: NullableText,
+    /** Place among the owner’s batches, from 0, without gaps, in creation order. */
+    seq: Count,
+    /** Grows with every write of the row: the condition of the next one. */
+    rev: Count,
+    written_at: WrittenAt,
+    /** Not all jobs that it is created with are stored yet. */
+    creating: z.exactOptional(z.literal(true)),
+    /**
+     * What was reported of the batch, while its status or its end is derived (see
+     * lifecycle/derive-status.ts).
+     */
+    reported: z.exactOptional(
+      z.strictObject({
+        status: BatchStatus,
+        updated_at: Timestamp,
+        end_datetime: NullableTimestamp,
+      }),
+    ),
+    /** The latest update of any of its jobs; absent until a job is updated. */
+    jobs_updated_at: z.exactOptional(Timestamp),
+    /**
+     * It is being canceled, in several transactions: closed already, its status follows when its
+     * jobs are canceled.
+     */
+    canceling: z.exactOptional(z.literal(true)),
+    /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
+    cancel_reason: z.exactOptional(z.string()),
+    /** Its content is being erased: some may still be there (see data/batches/erasures.ts). */
+    erasing: z.exactOptional(z.literal(true)),
+    /**
+     * While it is being canceled: the job that a device ran, by its place, and for how many
+     * microseconds.
+     */
+    ran: z.exactOptional(z.strictObject({ place: Count, device_us: Count })),
+    queue_key: QueueKey,
+    /**
+     * What its user was charged for its place (see data/queue/fair-order.ts), until a device has
+     * taken it.
+     */
+    queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
+    /** When it entered the queue, in milliseconds since 1970, until a device has taken it. */
+    queued_at: z.exactOptional(Count),
+    /**
+     * What its jobs have used and the sums of usage lack (lifecycle/sum-usage.ts): the day of the
+     * ends, jobs done, in error and canceled, shots, microseconds of the device, and how many of
+     * them are not counted as busy.
+     */
+    usage_to_add: z.exactOptional(z.tuple([z.string(), Count, Count, Count, Count, Count, Count])),
+    /** Its months are limited, so it carries no usage. */
+    sums_at_once: z.exactOptional(z.literal(true)),
+    /** How long a job of it may run, by the limits of its user and project when it was created. */
+    max_job_seconds: z.exactOptional(Count),
+    /**
+     * The calls that change its jobs in several transactions, and are under way (see
+     * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the
+     * `creation_order` of its first job.
+     */
+    pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
+    /**
+     * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet
+     * added, by their ids.
+     */
+    jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
+    /**
+     * The limits of its project whose counters have counted it and its jobs: these alone go down
+     * when they end. So no counter is lowered by rows that are older than its limit.
+     */
+    counted_in_project: z.exactOptional(z.array(z.string())),
+  }),
+);
+export type BatchRow = z.infer<ReturnType<typeof BatchRow>>;
 
 const fields = {
   id: 'Id of the batch.',
@@ -157,7 +161,7 @@ const fields = {
 export { fields as batchFields };
 
 /** A batch as the list shows it: every key always present. */
-export const Batch = answer(() =>
+export const Batch = onDemand(() =>
   z
     .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
     .register(z.globalRegistry, {
@@ -193,7 +197,7 @@ export const Batch = answer(() =>
 export type Batch = z.infer<ReturnType<typeof Batch>>;
 
 /** A batch as the list shows it, of any owner. */
-export const ListedBatch = answer(() =>
+export const ListedBatch = onDemand(() =>
   z
     .strictObject({ ...Batch().shape, user_name: NullableText })
     .register(z.globalRegistry, { id: 'ProducedListedBatchResponse', fields: { ...fields, user_name: ownerNameText } }),
@@ -210,7 +214,7 @@ const detailFields = {
 };
 
 /** A batch with what belongs to it. */
-export const BatchDetails = answer(() =>
+export const BatchDetails = onDemand(() =>
   z
     .strictObject({
       ...Batch().shape,
@@ -223,7 +227,7 @@ export const BatchDetails = answer(() =>
 export type BatchDetails = z.infer<ReturnType<typeof BatchDetails>>;
 
 /** The same, with what its reader may do. */
-export const ReadBatch = answer(() =>
+export const ReadBatch = onDemand(() =>
   z
     .strictObject({ ...BatchDetails().shape, rights: RowRights })
     .register(z.globalRegistry, { id: 'ProducedReadBatchResponse', fields: { ...detailFields, rights: rightsText } }),
@@ -231,7 +235,7 @@ export const ReadBatch = answer(() =>
 export type ReadBatch = z.infer<ReturnType<typeof ReadBatch>>;
 
 /** A batch as the answer to a call that adds to it. */
-export const BatchWithJobs = answer(() =>
+export const BatchWithJobs = onDemand(() =>
   z
     .strictObject({
       ...Batch().shape,
@@ -246,7 +250,7 @@ export const BatchWithJobs = answer(() =>
 export type BatchWithJobs = z.infer<ReturnType<typeof BatchWithJobs>>;
 
 /** What became of batches that were to be canceled. */
-export const CanceledBatches = answer(() =>
+export const CanceledBatches = onDemand(() =>
   z.strictObject({ batches: z.array(Batch()), errors: z.record(Uuid, z.string()) }).register(z.globalRegistry, {
     id: 'ProducedCanceledBatchesResponse',
     fields: { batches: 'The canceled batches.', errors: 'Why the others were not canceled, by id.' },
@@ -260,7 +264,7 @@ export const BatchPath = z
 const { id, status, jobs_count, jobs_count_per_status } = BatchProjection.shape;
 
 /** What a client that waits for a batch asks for again and again. */
-export const BatchProgress = answer(() =>
+export const BatchProgress = onDemand(() =>
   z
     .strictObject({
       id,

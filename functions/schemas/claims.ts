@@ -4,7 +4,7 @@
 
 import * as z from 'zod/mini';
 import { type ProjectRight, projectRights, projectRoleNames, projectRoles } from '../project-roles.ts';
-import { answer } from './answer.ts';
+import { onDemand } from './on-demand.ts';
 import { Count, NullableText, QueuePriority, Uuid } from './values.ts';
 
 export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, { id: 'ProjectRole' });
@@ -12,7 +12,7 @@ export const ProjectRole = z.enum(projectRoleNames).register(z.globalRegistry, {
 /** A project that the token names, with the role of its holder there, if it gives one. */
 const ProjectOfToken = z.object({ id: Uuid, name: z.string(), role: z.optional(ProjectRole) });
 
-const ProjectMember = answer(() =>
+const ProjectMember = onDemand(() =>
   z
     .strictObject({ user_id: z.string(), user_name: NullableText, batches_count: z.nullable(Count) })
     .register(z.globalRegistry, {
@@ -26,7 +26,7 @@ const ProjectMember = answer(() =>
 );
 
 /** A project that the token's holder belongs to. */
-export const Project = answer(() =>
+export const Project = onDemand(() =>
   z
     .strictObject({
       id: Uuid,

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { deviceModeNames, deviceModes, type ModeRules, needsReason, ruleNames, ruleWords } from '../device-modes.ts';
 import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
-import { answer } from './answer.ts';
 import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
+import { onDemand } from './on-demand.ts';
 import { many, TextsFilter } from './query-parameters.ts';
 import { boundedText, deviceName, Time } from './sent-values.ts';
 import { Count, JsonObject, NullableText, NullableTimestamp, Timestamp } from './values.ts';
@@ -68,7 +68,7 @@ const fields = {
 };
 
 /** A device as users see it. */
-export const Device = answer(() =>
+export const Device = onDemand(() =>
   z
     .strictObject({
       device_type: DeviceType,
@@ -102,7 +102,7 @@ const settingFields = {
 export const operatedFields = { ...fields, ...settingFields };
 
 /** A device as operators see it. */
-export const OperatedDevice = answer(() =>
+export const OperatedDevice = onDemand(() =>
   z
     .strictObject({
       ...Device().shape,
@@ -114,7 +114,7 @@ export const OperatedDevice = answer(() =>
 );
 export type OperatedDevice = z.infer<ReturnType<typeof OperatedDevice>>;
 
-export const DeviceSpecification = answer(() =>
+export const DeviceSpecification = onDemand(() =>
   z
     .strictObject({
       device_type: DeviceType,
@@ -124,7 +124,7 @@ export const DeviceSpecification = answer(() =>
 );
 
 /** Specifications by device type. */
-export const DeviceSpecifications = answer(() =>
+export const DeviceSpecifications = onDemand(() =>
   z
     .record(z.string(), z.string())
     .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] }),

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { type Reason, reasons } from '../reasons.ts';
-import { answer } from './answer.ts';
+import { onDemand } from './on-demand.ts';
 import { Timestamp } from './values.ts';
 
 const failure = {
@@ -18,7 +18,7 @@ const failure = {
 };
 
 /** Why, for programs. Its description lists what each reason means. */
-const ErrorReason = answer(() =>
+const ErrorReason = onDemand(() =>
   z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).register(z.globalRegistry, {
     id: 'ErrorReason',
     description: Object.entries(reasons)
@@ -37,13 +37,13 @@ const limit = {
   begins_anew_at: z.exactOptional(Timestamp.check(z.describe('When the counted month ends.'))),
 };
 
-export const ErrorBody = answer(() =>
+export const ErrorBody = onDemand(() =>
   z
     .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason(), description: z.string(), ...limit }) })
     .register(z.globalRegistry, { id: 'ErrorResponse' }),
 );
 
-export const ValidationError = answer(() =>
+export const ValidationError = onDemand(() =>
   z
     .strictObject({
       loc: z
@@ -58,7 +58,7 @@ export const ValidationError = answer(() =>
     .register(z.globalRegistry, { id: 'ValidationError' }),
 );
 
-export const ValidationErrorBody = answer(() =>
+export const ValidationErrorBody = onDemand(() =>
   z
     .strictObject({
       ...failure,

@@ -1,7 +1,7 @@
 /** When a batch that waits is likely to start. */
 
 import * as z from 'zod/mini';
-import { answer } from './answer.ts';
+import { onDemand } from './on-demand.ts';
 import { Timestamp } from './values.ts';
 
 /** The time of something that is estimated, such as starts. */
@@ -16,7 +16,7 @@ export function estimatedTime(id: string, what: string) {
   });
 }
 
-export const EstimatedStart = answer(() => estimatedTime('EstimatedStart', 'starts'));
+export const EstimatedStart = onDemand(() => estimatedTime('EstimatedStart', 'starts'));
 export type EstimatedStart = z.infer<ReturnType<typeof EstimatedStart>>;
 
 /** Why the start of a batch cannot be estimated. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { answer } from './answer.ts';
 import { idSpelling, UuidText } from './id-and-time-texts.ts';
+import { onDemand } from './on-demand.ts';
 import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   Count,
@@ -41,50 +41,52 @@ export const JobProjection = z.object({
  * A job as its table holds it: what is shown of it, where its results are, and what the writers
  * keep.
  */
-export const JobRow = z.extend(JobProjection, {
-  variables: NullableText,
-  /**
-   * The device's calibration when the job was handed out under its last lease: set only while it
-   * runs and after, and only if there was one.
-   */
-  calibration: z.exactOptional(Count),
-  /** Key of its results in the bucket; null until there are any. */
-  results_key: NullableText,
-  /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
-  has_webhook: z.exactOptional(z.literal(true)),
-  /** When its content was erased. From then on no event changes it. */
-  erased_at: z.exactOptional(Timestamp),
-  /** Place among the owner’s jobs, from 0, without gaps, in creation order. */
-  seq: Count,
-  /** Grows with every write of the row: the condition of the next one. */
-  rev: Count,
-  written_at: WrittenAt,
-  /**
-   * What was reported of the job, while its status or its end is derived (see
-   * lifecycle/derive-status.ts).
-   */
-  reported: z.exactOptional(
-    z.strictObject({
-      status: JobStatus,
-      updated_at: Timestamp,
-      errors: z.nullable(z.array(z.string())),
-      end_timestamp: NullableTimestamp,
-    }),
-  ),
-  /**
-   * Of the lease under which a device reported its end: distinguishes a repeated report from a late
-   * one.
-   */
-  fence: z.exactOptional(Count),
-  /**
-   * How long devices worked on it under leases, in microseconds: on a job that runs, under those
-   * before.
-   */
-  device_us: z.exactOptional(Count),
-  /** The sum of its results' counter, when the request left open how often to run the job. */
-  shots: z.exactOptional(Count),
-});
-export type JobRow = z.infer<typeof JobRow>;
+export const JobRow = onDemand(() =>
+  z.extend(JobProjection, {
+    variables: NullableText,
+    /**
+     * The device's calibration when the job was handed out under its last lease: set only while it
+     * runs and after, and only if there was one.
+     */
+    calibration: z.exactOptional(Count),
+    /** Key of its results in the bucket; null until there are any. */
+    results_key: NullableText,
+    /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
+    has_webhook: z.exactOptional(z.literal(true)),
+    /** When its content was erased. From then on no event changes it. */
+    erased_at: z.exactOptional(Timestamp),
+    /** Place among the owner’s jobs, from 0, without gaps, in creation order. */
+    seq: Count,
+    /** Grows with every write of the row: the condition of the next one. */
+    rev: Count,
+    written_at: WrittenAt,
+    /**
+     * What was reported of the job, while its status or its end is derived (see
+     * lifecycle/derive-status.ts).
+     */
+    reported: z.exactOptional(
+      z.strictObject({
+        status: JobStatus,
+        updated_at: Timestamp,
+        errors: z.nullable(z.array(z.string())),
+        end_timestamp: NullableTimestamp,
+      }),
+    ),
+    /**
+     * Of the lease under which a device reported its end: distinguishes a repeated report from a
+     * late one.
+     */
+    fence: z.exactOptional(Count),
+    /**
+     * How long devices worked on it under leases, in microseconds: on a job that runs, under those
+     * before.
+     */
+    device_us: z.exactOptional(Count),
+    /** The sum of its results' counter, when the request left open how often to run the job. */
+    shots: z.exactOptional(Count),
+  }),
+);
+export type JobRow = z.infer<ReturnType<typeof JobRow>>;
 
 const fields = {
   id: 'Id of the job.',
@@ -107,7 +109,7 @@ const fields = {
 } satisfies Record<keyof typeof JobProjection.shape, string>;
 
 /** A job as the list shows it, without its results: every key always present. */
-export const Job = answer(() =>
+export const Job = onDemand(() =>
   z
     .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject), calibration: z.nullable(Count) })
     .register(z.globalRegistry, {
@@ -138,7 +140,7 @@ export const Job = answer(() =>
 export type Job = z.infer<ReturnType<typeof Job>>;
 
 /** A job as the list shows it, of any owner. */
-export const ListedJob = answer(() =>
+export const ListedJob = onDemand(() =>
   z.strictObject({ ...Job().shape, user_name: NullableText }).register(z.globalRegistry, {
     id: 'ProducedListedJobResponse',
     fields: { ...fields, user_name: ownerNameText },
@@ -146,7 +148,7 @@ export const ListedJob = answer(() =>
 );
 
 /** What became of jobs that were to be canceled. */
-export const CanceledJobs = answer(() =>
+export const CanceledJobs = onDemand(() =>
   z.strictObject({ jobs: z.array(Job()), errors: z.record(Uuid, z.string()) }).register(z.globalRegistry, {
     id: 'ProducedCanceledJobsResponse',
     fields: { jobs: 'The canceled jobs.', errors: 'Why the others were not canceled, by id.' },
@@ -154,7 +156,7 @@ export const CanceledJobs = answer(() =>
 );
 
 /** A job with the sequence that it has of its own, and with what its reader may do. */
-export const ReadJob = answer(() =>
+export const ReadJob = onDemand(() =>
   z.strictObject({ ...Job().shape, sequence: z.nullable(z.string()), rights: RowRights }).register(z.globalRegistry, {
     id: 'ProducedJobResponseV2',
     fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.', rights: rightsText },
@@ -163,7 +165,7 @@ export const ReadJob = answer(() =>
 export type ReadJob = z.infer<ReturnType<typeof ReadJob>>;
 
 /** What a client that waits for a job asks for again and again. */
-export const JobProgress = answer(() =>
+export const JobProgress = onDemand(() =>
   z
     .strictObject({ id: JobProjection.shape.id, status: JobProjection.shape.status })
     .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields }),

@@ -4,12 +4,12 @@ import * as z from 'zod/mini';
 import { isUserId } from '../identity/user-id.ts';
 import { isJsonObject, parseJson } from '../values/json-text.ts';
 import { queueKeyPattern } from '../values/queue-key-pattern.ts';
-import { answer } from './answer.ts';
 import { BatchProjection } from './batch.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { reportFault } from './faults.ts';
 import { UuidText } from './id-and-time-texts.ts';
 import { JobProjection } from './job.ts';
+import { onDemand } from './on-demand.ts';
 import { boundedText, ErrorTexts, orNull, Time } from './sent-values.ts';
 import { Count, JsonObject, Timestamp } from './values.ts';
 
@@ -165,7 +165,7 @@ export const ReportRequest = z
 export type ReportRequest = z.output<typeof ReportRequest>;
 
 /** A job as a device gets it. */
-export const LeasedJob = answer(() =>
+export const LeasedJob = onDemand(() =>
   z
     .strictObject({
       id: JobProjection.shape.id,
@@ -186,7 +186,7 @@ export const LeasedJob = answer(() =>
 export type LeasedJob = z.infer<ReturnType<typeof LeasedJob>>;
 
 /** A batch as a device gets it. */
-export const LeasedBatch = answer(() =>
+export const LeasedBatch = onDemand(() =>
   z
     .strictObject({
       id: BatchProjection.shape.id,
@@ -211,7 +211,7 @@ export const LeasedBatch = answer(() =>
 );
 export type LeasedBatch = z.infer<ReturnType<typeof LeasedBatch>>;
 
-export const Claim = answer(() =>
+export const Claim = onDemand(() =>
   z
     .strictObject({
       lease: z.string(),
@@ -254,7 +254,7 @@ export function withoutBatchSequence(claim: Claim): Claim {
   return { ...claim, lease, batch: { ...claim.batch, sequence_builder: null } };
 }
 
-export const Heartbeat = answer(() =>
+export const Heartbeat = onDemand(() =>
   z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
     id: 'Heartbeat',
     fields: {
@@ -265,7 +265,7 @@ export const Heartbeat = answer(() =>
 );
 export type Heartbeat = z.infer<ReturnType<typeof Heartbeat>>;
 
-export const UploadLink = answer(() =>
+export const UploadLink = onDemand(() =>
   z.strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) }).register(z.globalRegistry, {
     id: 'UploadLink',
     fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, unchanged.' },
@@ -280,7 +280,7 @@ export const UploadLink = answer(() =>
 );
 export type UploadLink = z.infer<ReturnType<typeof UploadLink>>;
 
-export const NextJob = answer(() =>
+export const NextJob = onDemand(() =>
   z
     .strictObject({ job: z.nullable(LeasedJob()), done: z.boolean(), retry_after: z.nullable(Count) })
     .register(z.globalRegistry, {

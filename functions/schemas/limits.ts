@@ -13,8 +13,8 @@ import {
   rowLimits,
 } from '../limits.ts';
 import { parseUuid } from '../values/uuid.ts';
-import { answer } from './answer.ts';
 import { reportFault } from './faults.ts';
+import { onDemand } from './on-demand.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, NullableText, QueuePriority, Timestamp } from './values.ts';
 
@@ -54,7 +54,7 @@ export const Limits = z
 export type Limits = z.infer<typeof Limits>;
 
 /** Limits of a subject, as operators see them. */
-export const SubjectLimits = answer(() =>
+export const SubjectLimits = onDemand(() =>
   z
     .strictObject({
       subject: z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
@@ -78,7 +78,7 @@ const counts = <Value extends z.ZodMiniType>(value: Value) =>
   z.strictObject(Object.fromEntries(countedLimits.map((name) => [name, value])) as Record<CountedLimit, Value>);
 const Amount = z.nullable(z.number().check(z.nonnegative()));
 
-export const OwnLimits = answer(() =>
+export const OwnLimits = onDemand(() =>
   z
     .strictObject({
       limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),

@@ -2,11 +2,11 @@
 
 import * as z from 'zod/mini';
 import type { InputFault } from '../errors.ts';
-import { answer } from './answer.ts';
 import { BatchWithJobs } from './batch.ts';
 import { ValidationError } from './error-body.ts';
 import { EstimatedStart, estimateFields, NoEstimateReason, type StartEstimate } from './estimate.ts';
 import { OwnLimits } from './limits.ts';
+import { onDemand } from './on-demand.ts';
 import { FlagFilter } from './query-parameters.ts';
 
 /** Parameters of a call that creates. */
@@ -17,7 +17,7 @@ export const CreationQuery = z.object({ validate_only: FlagFilter }).register(z.
   },
 });
 
-const Validation = answer(() =>
+const Validation = onDemand(() =>
   z
     .strictObject({
       faults: z.array(ValidationError()),
@@ -47,4 +47,4 @@ export interface Validation extends StartEstimate {
   readonly limits: OwnLimits;
 }
 
-export const CreationAnswer = answer(() => z.union([BatchWithJobs(), Validation()]));
+export const CreationAnswer = onDemand(() => z.union([BatchWithJobs(), Validation()]));

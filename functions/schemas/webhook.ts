@@ -1,7 +1,7 @@
 /** What receivers of webhooks are sent, and what users see of it. */
 
 import * as z from 'zod/mini';
-import { answer } from './answer.ts';
+import { onDemand } from './on-demand.ts';
 import {
   BatchStatus,
   Count,
@@ -23,7 +23,7 @@ const fields = {
   results: 'The results document of the job; absent if there is none, or if it is larger than 20 kB.',
 };
 
-export const JobUpdated = answer(() =>
+export const JobUpdated = onDemand(() =>
   z
     .strictObject({
       type: z.literal('job.updated'),
@@ -55,7 +55,7 @@ export const JobUpdated = answer(() =>
     }),
 );
 
-export const BatchUpdated = answer(() =>
+export const BatchUpdated = onDemand(() =>
   z
     .strictObject({
       type: z.literal('batch.updated'),
@@ -76,7 +76,7 @@ export const BatchUpdated = answer(() =>
 );
 
 /** The body of a message that a user asked for, to try the receiver. */
-export const WebhookTested = answer(() =>
+export const WebhookTested = onDemand(() =>
   z
     .strictObject({
       type: z.literal('webhook.test'),
@@ -136,35 +136,37 @@ export const WebhookAttempt = z
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /** One call of a receiver, as users see it. */
-export const WebhookDelivery = z
-  .strictObject({
-    type: z
-      .enum([...WebhookMessageType.options, 'webhook.test'])
-      .register(z.globalRegistry, { id: 'WebhookDeliveryType' }),
-    job_id: NullableUuid,
-    attempt: Count,
-    sent_at: Timestamp,
-    duration_ms: Count,
-    status: z.nullable(Count),
-    reason: NullableText,
-  })
-  .register(z.globalRegistry, {
-    id: 'WebhookDelivery',
-    fields: {
-      type: 'What the message was about.',
-      job_id: 'The job it was about; null for the batch, and for a test.',
-      attempt: 'Number of the attempt at this message, from 1.',
-      sent_at: 'When it was sent.',
-      duration_ms: 'Milliseconds until the answer, or until the service stopped waiting for it.',
-      status: 'The HTTP status of the receiver’s answer; null if there was none.',
-      reason: 'Why it was not delivered; null if it was.',
-    },
-  });
-export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
-
-export const BatchWebhook = answer(() =>
+export const WebhookDelivery = onDemand(() =>
   z
-    .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery) })
+    .strictObject({
+      type: z
+        .enum([...WebhookMessageType.options, 'webhook.test'])
+        .register(z.globalRegistry, { id: 'WebhookDeliveryType' }),
+      job_id: NullableUuid,
+      attempt: Count,
+      sent_at: Timestamp,
+      duration_ms: Count,
+      status: z.nullable(Count),
+      reason: NullableText,
+    })
+    .register(z.globalRegistry, {
+      id: 'WebhookDelivery',
+      fields: {
+        type: 'What the message was about.',
+        job_id: 'The job it was about; null for the batch, and for a test.',
+        attempt: 'Number of the attempt at this message, from 1.',
+        sent_at: 'When it was sent.',
+        duration_ms: 'Milliseconds until the answer, or until the service stopped waiting for it.',
+        status: 'The HTTP status of the receiver’s answer; null if there was none.',
+        reason: 'Why it was not delivered; null if it was.',
+      },
+    }),
+);
+export type WebhookDelivery = z.infer<ReturnType<typeof WebhookDelivery>>;
+
+export const BatchWebhook = onDemand(() =>
+  z
+    .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery()) })
     .register(z.globalRegistry, {
       id: 'BatchWebhook',
       fields: {
@@ -186,9 +188,8 @@ export const WebhookAttemptRow = z.object({
 });
 
 /** What webhooks are verified with. */
-export const WebhookPublicKey = z
-  .strictObject({ public_key: z.string(), previous_public_key: NullableText })
-  .register(z.globalRegistry, {
+export const WebhookPublicKey = onDemand(() =>
+  z.strictObject({ public_key: z.string(), previous_public_key: NullableText }).register(z.globalRegistry, {
     id: 'WebhookPublicKey',
     fields: {
       public_key:
@@ -196,4 +197,5 @@ export const WebhookPublicKey = z
       previous_public_key: 'The key before it, which also signs messages; null if there is none.',
     },
     examples: [{ public_key: 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=', previous_public_key: null }],
-  });
+  }),
+);

@@ -45,8 +45,14 @@ export const derivedAttributes = {
 } as const;
 
 const contentSchemas = {
-  Batches: z.omit(BatchRow, { seq: true, rev: true, written_at: true, jobs_count: true, jobs_count_per_status: true }),
-  Jobs: z.omit(JobRow, { seq: true, rev: true, written_at: true, creation_order: true }),
+  Batches: z.omit(BatchRow(), {
+    seq: true,
+    rev: true,
+    written_at: true,
+    jobs_count: true,
+    jobs_count_per_status: true,
+  }),
+  Jobs: z.omit(JobRow(), { seq: true, rev: true, written_at: true, creation_order: true }),
 };
 
 /**
@@ -111,9 +117,10 @@ async function readRows(owner: RepairedOwner, list: ListDescription): Promise<Fo
     ...describedAttributes(list),
   ]);
   const rows: FoundRow[] = [];
+  const { rowDefaults } = list;
   for await (const page of readAll(owner, list.table)) {
     for (const item of page) {
-      const row = { ...list.rowDefaults, ...item };
+      const row = { ...rowDefaults, ...item };
       const content = contentSchemas[list.table].safeParse(row, { error });
       rows.push({
         row: Object.fromEntries(Object.entries(row).filter(([name]) => kept.has(name))),

@@ -25,5 +25,5 @@ export async function* readBatchItems({ db, userId, condition }: Batches): Async
 
 /** Undefined where the row breaks its schema. */
 export function readBatch(item: Item): BatchRow | undefined {
-  return BatchRow.safeParse(item).data;
+  return BatchRow().safeParse(item).data;
 }

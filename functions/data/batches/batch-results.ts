@@ -14,7 +14,7 @@ import { type BatchOfUser, getBatchRow } from '../rows/batches.ts';
 import { countsAgree } from './batch-details.ts';
 import { selectJobs } from './selected-jobs.ts';
 
-const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: true });
+const JobWithResults = z.pick(JobRow(), { id: true, status: true, results_key: true });
 
 /**
  * The results keys of a batch's jobs, by job, in creation order; jobs without results are left out.

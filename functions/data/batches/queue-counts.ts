@@ -1,7 +1,7 @@
 /** What users learn of devices and their queues: numbers, but not whose batches are counted. */
 
 import * as z from 'zod/mini';
-import { type BatchProgress, BatchRow } from '../../schemas/batch.ts';
+import { type BatchProgress, BatchProjection, QueueKey } from '../../schemas/batch.ts';
 import type { AnnounceRequest } from '../../schemas/device.ts';
 import { type NoEstimateReason, noEstimate, type StartEstimate } from '../../schemas/estimate.ts';
 import { batchStatuses, isFinalBatchStatus } from '../../statuses.ts';
@@ -16,10 +16,13 @@ import { deviceSettings } from '../queue/queue-item.ts';
 /** Where a batch waits. */
 type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'> & StartEstimate;
 
-const QueuedBatch = z.pick(BatchRow, {
-  ...{ id: true, user_id: true, project_id: true, device_type: true, status: true },
-  ...{ jobs_count: true, jobs_count_per_status: true, webhook: true, queue_key: true },
-});
+const QueuedBatch = z.extend(
+  z.pick(BatchProjection, {
+    ...{ id: true, user_id: true, project_id: true, device_type: true, status: true },
+    ...{ jobs_count: true, jobs_count_per_status: true, webhook: true },
+  }),
+  { queue_key: QueueKey },
+);
 
 /**
  * A batch and, while it is PENDING in a queue, the number of batches before it and when it is

@@ -40,7 +40,7 @@ export async function recoverBatch(
   pace = new WritePace(db.clock),
 ): Promise<RecoveryOutcome> {
   const of = { userId, batchId };
-  const batch = await getRow(db, { table: 'Batches', key: { user_id: userId, id: batchId }, schema: BatchRow });
+  const batch = await getRow(db, { table: 'Batches', key: { user_id: userId, id: batchId }, schema: BatchRow() });
   if (batch === undefined) return 'not begun';
   if (batch.erased_at !== null) {
     await finishErasure(db, bucket, of, pace);

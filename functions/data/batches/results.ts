@@ -11,7 +11,7 @@ import type { ResultsBucket } from '../aws/results-bucket.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { getRow } from '../dynamodb/reads.ts';
 
-const ResultsOfRow = z.pick(JobRow, {
+const ResultsOfRow = z.pick(JobRow(), {
   results_key: true,
   erased_at: true,
   written_at: true,

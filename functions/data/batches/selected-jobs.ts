@@ -29,7 +29,7 @@ export async function selectJobs(
   const wanted = new Set<string>(query.id ?? (await listJobIds(db, of, query)));
   const keys = Array.from(wanted, (id) => ({ user_id: userId, id }));
   const items = await batchGet(db, { table: 'Jobs', keys, consistent: true });
-  const rows = items.map((item) => storedRow(JobRow, item)).filter(({ batch_id }) => batch_id === batchId);
+  const rows = items.map((item) => storedRow(JobRow(), item)).filter(({ batch_id }) => batch_id === batchId);
   const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
   return { jobs, unknown: [...wanted.difference(new Set(rows.map(({ id }) => id)))] };
 }

@@ -39,7 +39,9 @@ export const batchList = {
     end_datetime: { kind: 'time', key: 'e', attribute: 'end_datetime', rowsPerBlock: 144 },
   },
   sets: { tag: { key: 't', attribute: 'tags', rowsPerBlock: 4096 } },
-  rowDefaults: defaultsOf(BatchRow),
+  get rowDefaults() {
+    return defaultsOf(BatchRow());
+  },
 } as const satisfies ListDescription;
 
 export const jobList = {
@@ -83,7 +85,9 @@ export const jobList = {
       },
     },
   },
-  rowDefaults: defaultsOf(JobRow),
+  get rowDefaults() {
+    return defaultsOf(JobRow());
+  },
 } as const satisfies ListDescription;
 
 /** The formats of both lists of an owner, which are written and recounted together. */

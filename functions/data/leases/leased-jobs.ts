@@ -41,7 +41,7 @@ export async function getJobRow(
   { userId, key }: LeaseReference,
   jobId: string,
 ): Promise<JobRow | undefined> {
-  const found = await getRow(db, { table: 'Jobs', key: { user_id: userId, id: jobId }, schema: JobRow });
+  const found = await getRow(db, { table: 'Jobs', key: { user_id: userId, id: jobId }, schema: JobRow() });
   return found?.batch_id === batchIdOfKey(key) ? found : undefined;
 }
 

@@ -30,7 +30,7 @@ export async function nextJob(db: LifecycleDb, lease: LeaseReference): Promise<N
   const { idle_since, rules_until = 0 } = item;
   if (idle_since !== undefined && clock.now() - idle_since < maxIdleMilliseconds(item)) {
     const key = { user_id: lease.userId, id: batchIdOfKey(lease.key) };
-    const batch = await getRow(db, { table: 'Batches', key, schema: BatchRow });
+    const batch = await getRow(db, { table: 'Batches', key, schema: BatchRow() });
     if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
     if (!isClaimable(batch)) return ended;
     const keepsWaiting = clock.now() < rules_until && !isOverTime(batch, item, clock.now());

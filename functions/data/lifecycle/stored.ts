@@ -162,8 +162,8 @@ async function read(db: LifecycleDb, userId: string, { columns = [], batches = [
   );
   return {
     columns: new Map(items.get('Columns')?.map((item) => [String(item.key), item])),
-    batches: (items.get('Batches') ?? []).map((item) => storedRow(BatchRow, item)),
-    jobs: (items.get('Jobs') ?? []).map((item) => storedRow(JobRow, item)),
+    batches: (items.get('Batches') ?? []).map((item) => storedRow(BatchRow(), item)),
+    jobs: (items.get('Jobs') ?? []).map((item) => storedRow(JobRow(), item)),
     queue: items.get('DeviceQueue') ?? [],
   };
 }

@@ -211,9 +211,10 @@ function placedRows(
 
 /** A row that was written before an attribute existed has its default. */
 function asRow({ list }: OwnerReads): (item: Item) => Row {
+  const defaults = Object.entries(list.rowDefaults);
   return (item) => {
     if (typeof item.seq !== 'number') throw new CorruptData('A row has no sequence number.');
-    for (const [name, value] of Object.entries(list.rowDefaults)) if (item[name] === undefined) item[name] = value;
+    for (const [name, value] of defaults) if (item[name] === undefined) item[name] = value;
     return item as Row;
   };
 }

@@ -88,7 +88,7 @@ export async function getBatch(
  * has none of this id. Strongly consistent: 1 read unit for each 4 KB of it.
  */
 export function getBatchRow(db: Db<'Batches'>, userId: string, batchId: string): Promise<BatchRow | undefined> {
-  return getRow(db, { table: 'Batches', key: { user_id: userId, id: batchId }, schema: BatchRow });
+  return getRow(db, { table: 'Batches', key: { user_id: userId, id: batchId }, schema: BatchRow() });
 }
 
 /** The batches of these rows as lists show them, in their order. Costs: see withConstants. */

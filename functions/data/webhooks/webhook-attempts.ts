@@ -44,7 +44,7 @@ export async function getBatchWebhook(
   if (webhook === null) return { webhook, refusal: null, deliveries: [] };
   const target = readWebhook(webhook, reach);
   const item = (await attemptItem(db, { user_id, batch_id })) ?? {};
-  const deliveries = deliveryNames.flatMap((name) => (item[name] ? [storedRow(WebhookDelivery, item[name])] : []));
+  const deliveries = deliveryNames.flatMap((name) => (item[name] ? [storedRow(WebhookDelivery(), item[name])] : []));
   return { webhook, refusal: 'refusal' in target ? target.refusal : null, deliveries };
 }
 

@@ -72,7 +72,7 @@ async function readKeys(secret: WebhookSecret): Promise<StoredKeys> {
 const publishedKey = { kind: 'webhooks', device_type: 'public keys' };
 
 const PublishedKeys = z.object({
-  ...WebhookPublicKey.shape,
+  ...WebhookPublicKey().shape,
   /** When they were read, and when the current one was made, in milliseconds since 1970. */
   published_at: z.number(),
   made_at: z.number(),
@@ -82,7 +82,7 @@ const PublishedKeys = z.object({
  * The public keys of the current key and of the one before. Throws DependencyFailed until they are
  * published: within a minute of the first deployment. 1 read unit.
  */
-export async function getPublicKeys(db: Db<'Devices'>): Promise<z.infer<typeof WebhookPublicKey>> {
+export async function getPublicKeys(db: Db<'Devices'>): Promise<z.infer<ReturnType<typeof WebhookPublicKey>>> {
   const row = await publishedRow(db);
   if (row === undefined) throw new DependencyFailed('The public keys of webhooks are not published yet.');
   return { public_key: row.public_key, previous_public_key: row.previous_public_key };

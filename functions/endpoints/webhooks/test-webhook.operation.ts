@@ -10,6 +10,6 @@ export const operation = {
     'The batch may have ended. A user may send 10 tests in a minute, and 3 at once. 429: these were sent, or the host was called too often in this minute.',
   ].join(' '),
   path: BatchPath,
-  success: { status: 200, data: () => WebhookDelivery },
+  success: { status: 200, data: WebhookDelivery },
   errors: ['not_the_owner', 'not_found', 'no_webhook', 'too_many_tests'],
 } satisfies Operation;
