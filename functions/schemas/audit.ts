@@ -33,8 +33,8 @@ export const Act = z.object({
   target: z.record(z.string(), z.string()),
   reason: NullableText,
   /** What the act changed, as it was and as it is. Null where there was or is nothing. */
-  before: z.nullable(JsonObject),
-  after: z.nullable(JsonObject),
+  before: z.nullable(JsonObject()),
+  after: z.nullable(JsonObject()),
 });
 export type Act = z.infer<typeof Act>;
 

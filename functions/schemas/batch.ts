@@ -12,6 +12,7 @@ import {
   NullableText,
   NullableTimestamp,
   NullableUuid,
+  OptionalCount,
   ownerNameText,
   QueuePriority,
   RowRights,
@@ -65,7 +66,7 @@ export const BatchRow = onDemand(() =>
     seq: Count,
     /** Grows with every write of the row: the condition of the next one. */
     rev: Count,
-    written_at: WrittenAt,
+    written_at: WrittenAt(),
     /** Not all jobs that it is created with are stored yet. */
     creating: z.exactOptional(z.literal(true)),
     /**
@@ -102,7 +103,7 @@ export const BatchRow = onDemand(() =>
      */
     queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
     /** When it entered the queue, in milliseconds since 1970, until a device has taken it. */
-    queued_at: z.exactOptional(Count),
+    queued_at: OptionalCount,
     /**
      * What its jobs have used and the sums of usage lack (lifecycle/sum-usage.ts): the day of the
      * ends, jobs done, in error and canceled, shots, microseconds of the device, and how many of
@@ -112,7 +113,7 @@ export const BatchRow = onDemand(() =>
     /** Its months are limited, so it carries no usage. */
     sums_at_once: z.exactOptional(z.literal(true)),
     /** How long a job of it may run, by the limits of its user and project when it was created. */
-    max_job_seconds: z.exactOptional(Count),
+    max_job_seconds: OptionalCount,
     /**
      * The calls that change its jobs in several transactions, and are under way (see
      * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the
@@ -163,7 +164,7 @@ export { fields as batchFields };
 /** A batch as the list shows it: every key always present. */
 export const Batch = onDemand(() =>
   z
-    .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
+    .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject()) })
     .register(z.globalRegistry, {
       id: 'ProducedBatchResponse',
       fields,
@@ -229,7 +230,7 @@ export type BatchDetails = z.infer<ReturnType<typeof BatchDetails>>;
 /** The same, with what its reader may do. */
 export const ReadBatch = onDemand(() =>
   z
-    .strictObject({ ...BatchDetails().shape, rights: RowRights })
+    .strictObject({ ...BatchDetails().shape, rights: RowRights() })
     .register(z.globalRegistry, { id: 'ProducedReadBatchResponse', fields: { ...detailFields, rights: rightsText } }),
 );
 export type ReadBatch = z.infer<ReturnType<typeof ReadBatch>>;
@@ -274,7 +275,7 @@ export const BatchProgress = onDemand(() =>
       queue_position: z.nullable(Count),
       queue_reason: z.nullable(z.string()),
       estimated_start: z.nullable(EstimatedStart()),
-      estimated_start_reason: z.nullable(NoEstimateReason),
+      estimated_start_reason: z.nullable(NoEstimateReason()),
       webhook_attempt: z.nullable(WebhookAttempt),
     })
     .register(z.globalRegistry, {

@@ -121,7 +121,7 @@ export type ListedCalibration = z.infer<typeof ListedCalibration>;
 
 /** A calibration with its document. */
 export const Calibration = z
-  .strictObject({ ...ListedCalibration.shape, document: z.nullable(JsonObject) })
+  .strictObject({ ...ListedCalibration.shape, document: z.nullable(JsonObject()) })
   .register(z.globalRegistry, {
     id: 'ProducedCalibrationResponse',
     fields,

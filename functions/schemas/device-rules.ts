@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { deviceModeNames } from '../device-modes.ts';
-import { Count, NullableText, Timestamp } from './values.ts';
+import { Count, NullableText, OptionalCount, Timestamp } from './values.ts';
 
 /** Whether an operator lets a device work. */
 export const DeviceMode = z.enum(deviceModeNames).register(z.globalRegistry, { id: 'DeviceMode' });
@@ -29,8 +29,8 @@ export const DeviceRules = z.object({
   reason: NullableText,
   /** By their time; they do not overlap. */
   windows: z.array(MaintenanceWindow),
-  max_job_seconds: z.exactOptional(Count),
-  idle_seconds: z.exactOptional(Count),
-  max_batch_seconds: z.exactOptional(Count),
+  max_job_seconds: OptionalCount,
+  idle_seconds: OptionalCount,
+  max_batch_seconds: OptionalCount,
 });
 export type DeviceRules = z.infer<typeof DeviceRules>;

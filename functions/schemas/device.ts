@@ -83,7 +83,7 @@ export const Device = onDemand(() =>
       idle_seconds: Count,
       max_atom_num: z.nullable(Count),
       is_emulator: z.nullable(z.boolean()),
-      channels: z.nullable(z.array(JsonObject)),
+      channels: z.nullable(z.array(JsonObject())),
       calibration: z.nullable(Count),
     })
     .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields }),
@@ -259,7 +259,7 @@ export function specificationFacts(
   return {
     max_atom_num: Count.safeParse(max_atom_num).data ?? null,
     is_emulator: is_virtual === true || deviceType.startsWith('EMU_'),
-    channels: z.array(JsonObject).safeParse(channels).data ?? null,
+    channels: z.array(JsonObject()).safeParse(channels).data ?? null,
   };
 }
 

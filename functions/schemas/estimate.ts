@@ -20,10 +20,12 @@ export const EstimatedStart = onDemand(() => estimatedTime('EstimatedStart', 'st
 export type EstimatedStart = z.infer<ReturnType<typeof EstimatedStart>>;
 
 /** Why the start of a batch cannot be estimated. */
-export const NoEstimateReason = z
-  .enum(['paused', 'closed', 'no_worker', 'unknown', 'ended', 'running'])
-  .register(z.globalRegistry, { id: 'NoEstimateReason' });
-export type NoEstimateReason = z.infer<typeof NoEstimateReason>;
+export const NoEstimateReason = onDemand(() =>
+  z
+    .enum(['paused', 'closed', 'no_worker', 'unknown', 'ended', 'running'])
+    .register(z.globalRegistry, { id: 'NoEstimateReason' }),
+);
+export type NoEstimateReason = z.infer<ReturnType<typeof NoEstimateReason>>;
 
 /** Exactly one of the two is null. */
 export interface StartEstimate {

@@ -10,6 +10,7 @@ import {
   NullableText,
   NullableTimestamp,
   NullableUuid,
+  OptionalCount,
   ownerNameText,
   RowRights,
   rightsText,
@@ -48,7 +49,7 @@ export const JobRow = onDemand(() =>
      * The device's calibration when the job was handed out under its last lease: set only while it
      * runs and after, and only if there was one.
      */
-    calibration: z.exactOptional(Count),
+    calibration: OptionalCount,
     /** Key of its results in the bucket; null until there are any. */
     results_key: NullableText,
     /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
@@ -59,7 +60,7 @@ export const JobRow = onDemand(() =>
     seq: Count,
     /** Grows with every write of the row: the condition of the next one. */
     rev: Count,
-    written_at: WrittenAt,
+    written_at: WrittenAt(),
     /**
      * What was reported of the job, while its status or its end is derived (see
      * lifecycle/derive-status.ts).
@@ -76,14 +77,14 @@ export const JobRow = onDemand(() =>
      * Of the lease under which a device reported its end: distinguishes a repeated report from a
      * late one.
      */
-    fence: z.exactOptional(Count),
+    fence: OptionalCount,
     /**
      * How long devices worked on it under leases, in microseconds: on a job that runs, under those
      * before.
      */
-    device_us: z.exactOptional(Count),
+    device_us: OptionalCount,
     /** The sum of its results' counter, when the request left open how often to run the job. */
-    shots: z.exactOptional(Count),
+    shots: OptionalCount,
   }),
 );
 export type JobRow = z.infer<ReturnType<typeof JobRow>>;
@@ -111,7 +112,7 @@ const fields = {
 /** A job as the list shows it, without its results: every key always present. */
 export const Job = onDemand(() =>
   z
-    .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject), calibration: z.nullable(Count) })
+    .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject()), calibration: z.nullable(Count) })
     .register(z.globalRegistry, {
       id: 'ProducedPartialJobResponseV2',
       fields,
@@ -157,7 +158,7 @@ export const CanceledJobs = onDemand(() =>
 
 /** A job with the sequence that it has of its own, and with what its reader may do. */
 export const ReadJob = onDemand(() =>
-  z.strictObject({ ...Job().shape, sequence: z.nullable(z.string()), rights: RowRights }).register(z.globalRegistry, {
+  z.strictObject({ ...Job().shape, sequence: z.nullable(z.string()), rights: RowRights() }).register(z.globalRegistry, {
     id: 'ProducedJobResponseV2',
     fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.', rights: rightsText },
   }),

@@ -170,7 +170,7 @@ export const LeasedJob = onDemand(() =>
     .strictObject({
       id: JobProjection.shape.id,
       runs: JobProjection.shape.runs,
-      variables: z.nullable(JsonObject),
+      variables: z.nullable(JsonObject()),
       sequence: z.nullable(z.string()),
     })
     .register(z.globalRegistry, {
@@ -192,7 +192,7 @@ export const LeasedBatch = onDemand(() =>
       id: BatchProjection.shape.id,
       open: BatchProjection.shape.open,
       device_type: BatchProjection.shape.device_type,
-      configuration: z.nullable(JsonObject),
+      configuration: z.nullable(JsonObject()),
       backend_configuration: BatchProjection.shape.backend_configuration,
       sequence_builder: z.nullable(z.string()),
     })

@@ -24,7 +24,7 @@ export const Quiz = z
     updated_at: Timestamp,
     user_id: z.string(),
     cms_quiz_id: z.string(),
-    data: JsonObject,
+    data: JsonObject(),
   })
   .register(z.globalRegistry, {
     id: 'ProducedQuizResponse',

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { isObject, parseExactly, parseJson } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
+import { onDemand } from './on-demand.ts';
 
 /**
  * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126
@@ -23,5 +24,5 @@ export const JsonText = z.pipe(
  * event sets it. An older event that arrives later changes nothing, so that the same events in any
  * order leave the same row.
  */
-export const WrittenAt = z.record(z.string(), z.int());
-export type WrittenAt = z.infer<typeof WrittenAt>;
+export const WrittenAt = onDemand(() => z.record(z.string(), z.int()));
+export type WrittenAt = z.infer<ReturnType<typeof WrittenAt>>;

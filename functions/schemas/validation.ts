@@ -25,7 +25,7 @@ const Validation = onDemand(() =>
         z.omit(ValidationError(), { type: true }).register(z.globalRegistry, { id: 'LeftToDevice' }),
       ),
       estimated_start: z.nullable(EstimatedStart()),
-      estimated_start_reason: z.nullable(NoEstimateReason),
+      estimated_start_reason: z.nullable(NoEstimateReason()),
       limits: OwnLimits(),
     })
     .register(z.globalRegistry, {

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { rowRights } from '../project-roles.ts';
 import { batchStatusNames, jobStatusNames } from '../statuses.ts';
+import { onDemand } from './on-demand.ts';
 
 /** Canonical UUID: lower case with hyphens, any variant and version. */
 export const Uuid = z
@@ -16,10 +17,14 @@ export const Timestamp = z
   .check(z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/))
   .register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36.123000Z'] });
 
-export const JsonObject = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'JsonObject' });
+export const JsonObject = onDemand(() =>
+  z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'JsonObject' }),
+);
 
 /** A whole number from 0. */
 export const Count = z.int().check(z.nonnegative());
+
+export const OptionalCount = z.exactOptional(Count);
 
 export const NullableUuid = z.nullable(Uuid);
 export const NullableTimestamp = z.nullable(Timestamp);
@@ -46,7 +51,7 @@ export const JobStatus = z.enum(jobStatusNames).register(z.globalRegistry, { id:
 export type JobStatus = z.infer<typeof JobStatus>;
 
 /** What the reader of a batch or job may do with it. */
-export const RowRights = z.array(z.enum(rowRights).register(z.globalRegistry, { id: 'RowRight' }));
+export const RowRights = onDemand(() => z.array(z.enum(rowRights).register(z.globalRegistry, { id: 'RowRight' })));
 
 export const ownerNameText = 'What the owner is called; null where that is not known.';
 

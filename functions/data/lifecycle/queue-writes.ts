@@ -66,7 +66,7 @@ export async function getUserClock(
 ): Promise<UserClock> {
   const keys = [{ user_id, key: userClockKey(device_type) }];
   const [found] = await batchGet(db, { table: 'Columns', keys, consistent: true });
-  return found === undefined ? {} : storedRow(StoredUserClock, found).clocks;
+  return found === undefined ? {} : storedRow(StoredUserClock(), found).clocks;
 }
 
 /**
@@ -159,7 +159,7 @@ export function storedClocks(
     Array.from(charged, ([type, isCharged]) => {
       const user = columns.get(userClockKey(type));
       const device = isCharged ? devices.get(type)! : 0;
-      return [type, { device, user: user && storedRow(StoredUserClock, user).clocks }];
+      return [type, { device, user: user && storedRow(StoredUserClock(), user).clocks }];
     }),
   );
 }

@@ -8,16 +8,17 @@
 import * as z from 'zod/mini';
 import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { onDemand } from '../../schemas/on-demand.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
-import { Count, QueuePriority } from '../../schemas/values.ts';
+import { Count, OptionalCount, QueuePriority } from '../../schemas/values.ts';
 import { timeLimits } from '../../time-limits.ts';
 
 /** What a device sets for batches that it has, where it differs from the defaults. */
 export const DeviceSettings = z.object({
   /** How long an open batch may keep the device waiting for jobs; 120 by default. */
-  idle_seconds: z.exactOptional(Count),
+  idle_seconds: OptionalCount,
   /** After this time an open batch goes behind the others; 3,600 by default. */
-  max_batch_seconds: z.exactOptional(Count),
+  max_batch_seconds: OptionalCount,
 });
 export type DeviceSettings = z.infer<typeof DeviceSettings>;
 
@@ -48,33 +49,33 @@ export const QueueItem = z.extend(DeviceSettings, {
    */
   unseen_losses: Count,
   /** When the job that runs was handed out under this lease, in milliseconds since 1970. */
-  job_since: z.exactOptional(Count),
+  job_since: OptionalCount,
   /** How long devices that were lost worked on that job, in milliseconds. */
-  job_spent: z.exactOptional(Count),
+  job_spent: OptionalCount,
   /** A call under this lease has come: its worker has it. */
   seen: z.exactOptional(z.literal(true)),
   /**
    * Since when the device waits for further jobs, in milliseconds since 1970; absent while it runs
    * one.
    */
-  idle_since: z.exactOptional(Count),
+  idle_since: OptionalCount,
   /** The job that the holder of the lease runs; absent while it waits for one. */
   job_id: z.exactOptional(z.string()),
   /** When that job has run for `max_job_seconds`, in milliseconds since 1970. */
-  job_until: z.exactOptional(Count),
+  job_until: OptionalCount,
   /** How long it may run; absent without a bound. */
-  max_job_seconds: z.exactOptional(Count),
+  max_job_seconds: OptionalCount,
   /**
    * Beside `idle_since`: until when the device's rules allow the wait, in milliseconds since 1970.
    * Absent once they were changed.
    */
-  rules_until: z.exactOptional(Count),
+  rules_until: OptionalCount,
   /** The `rev` of the device's rules, written by their change while the batch was leased. */
-  rules_rev: z.exactOptional(Count),
+  rules_rev: OptionalCount,
   /** When it entered the queue, in milliseconds since 1970; absent once a claim has taken it. */
-  entered_at: z.exactOptional(Count),
+  entered_at: OptionalCount,
   /** Since when the holder of the lease has the batch, in milliseconds since 1970. */
-  held_since: z.exactOptional(Count),
+  held_since: OptionalCount,
   /** The batch is free, and its rows show that it waits. */
   put_back: z.exactOptional(z.literal(true)),
   /** Of the document for which a link was asked last. */
@@ -82,9 +83,9 @@ export const QueueItem = z.extend(DeviceSettings, {
   /** Jobs that it had to run when the item was written. */
   jobs_left: Count,
   /** How often each of them is run, on average; absent where that is not known. */
-  job_shots: z.exactOptional(Count),
+  job_shots: OptionalCount,
   /** Microseconds of ended jobs that its batch carries: no one has counted them as busy yet. */
-  uncounted_us: z.exactOptional(Count),
+  uncounted_us: OptionalCount,
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
   /**
@@ -131,11 +132,10 @@ export function clockTag(clock: Readonly<Record<string, unknown>> | undefined): 
   return tag as number;
 }
 
-const TimeRange = z.tuple([Count, Count]);
-
 /** The owner's clock for a device, as the Columns table holds it: see fair-order.ts. */
-export const StoredUserClock = z.object({
-  clocks: z.partialRecord(QueuePriority, z.object({ end: Count, withdrawn: z.array(TimeRange) })),
+export const StoredUserClock = onDemand(() => {
+  const withdrawn = z.array(z.tuple([Count, Count]));
+  return z.object({ clocks: z.partialRecord(QueuePriority, z.object({ end: Count, withdrawn })) });
 });
 
 /** What a device's clock or its rules set for batches: a claim has read both. */
