@@ -276,7 +276,7 @@ export const BatchProgress = onDemand(() =>
       queue_reason: z.nullable(z.string()),
       estimated_start: z.nullable(EstimatedStart()),
       estimated_start_reason: z.nullable(NoEstimateReason()),
-      webhook_attempt: z.nullable(WebhookAttempt),
+      webhook_attempt: z.nullable(WebhookAttempt()),
     })
     .register(z.globalRegistry, {
       id: 'ProducedBatchStatusResponse',

@@ -96,51 +96,55 @@ export const WebhookTested = onDemand(() =>
     }),
 );
 
-const WebhookOutcome = z
-  .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
-  .register(z.globalRegistry, { id: 'WebhookOutcome' });
+const WebhookOutcome = onDemand(() =>
+  z
+    .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
+    .register(z.globalRegistry, { id: 'WebhookOutcome' }),
+);
 
-const WebhookMessageType = z
-  .enum(['job.updated', 'batch.updated'])
-  .register(z.globalRegistry, { id: 'WebhookMessageType' });
+const WebhookMessageType = onDemand(() =>
+  z.enum(['job.updated', 'batch.updated']).register(z.globalRegistry, { id: 'WebhookMessageType' }),
+);
 
 /** The last attempt to deliver a message about a batch or one of its jobs, as users see it. */
-export const WebhookAttempt = z
-  .strictObject({
-    outcome: WebhookOutcome,
-    reason: NullableText,
-    type: z.nullable(WebhookMessageType),
-    job_id: NullableUuid,
-    attempts: Count,
-    attempted_at: NullableTimestamp,
-    next_attempt_at: NullableTimestamp,
-  })
-  .register(z.globalRegistry, {
-    id: 'WebhookAttempt',
-    fields: {
-      outcome: [
-        '`DELIVERED`: the receiver answered 2xx.',
-        '`RETRYING`: it failed, and will be tried again.',
-        '`GIVEN_UP`: the last attempt failed.',
-        '`STOPPED`: the receiver answered 410, and gets no more messages about this batch.',
-        '`REFUSED`: this webhook is never called.',
-      ].join(' '),
-      reason: 'Why it was not delivered; null if it was.',
-      type: 'What the message was about; null if nothing was sent.',
-      job_id: 'The job it was about; null for the batch.',
-      attempts: 'How often this message was sent.',
-      attempted_at: 'When it was sent.',
-      next_attempt_at: 'When it is sent again.',
-    },
-  });
-export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
+export const WebhookAttempt = onDemand(() =>
+  z
+    .strictObject({
+      outcome: WebhookOutcome(),
+      reason: NullableText,
+      type: z.nullable(WebhookMessageType()),
+      job_id: NullableUuid,
+      attempts: Count,
+      attempted_at: NullableTimestamp,
+      next_attempt_at: NullableTimestamp,
+    })
+    .register(z.globalRegistry, {
+      id: 'WebhookAttempt',
+      fields: {
+        outcome: [
+          '`DELIVERED`: the receiver answered 2xx.',
+          '`RETRYING`: it failed, and will be tried again.',
+          '`GIVEN_UP`: the last attempt failed.',
+          '`STOPPED`: the receiver answered 410, and gets no more messages about this batch.',
+          '`REFUSED`: this webhook is never called.',
+        ].join(' '),
+        reason: 'Why it was not delivered; null if it was.',
+        type: 'What the message was about; null if nothing was sent.',
+        job_id: 'The job it was about; null for the batch.',
+        attempts: 'How often this message was sent.',
+        attempted_at: 'When it was sent.',
+        next_attempt_at: 'When it is sent again.',
+      },
+    }),
+);
+export type WebhookAttempt = z.infer<ReturnType<typeof WebhookAttempt>>;
 
 /** One call of a receiver, as users see it. */
 export const WebhookDelivery = onDemand(() =>
   z
     .strictObject({
       type: z
-        .enum([...WebhookMessageType.options, 'webhook.test'])
+        .enum([...WebhookMessageType().options, 'webhook.test'])
         .register(z.globalRegistry, { id: 'WebhookDeliveryType' }),
       job_id: NullableUuid,
       attempt: Count,
@@ -179,13 +183,15 @@ export const BatchWebhook = onDemand(() =>
 export type BatchWebhook = z.infer<ReturnType<typeof BatchWebhook>>;
 
 /** An attempt as its table holds it. */
-export const WebhookAttemptRow = z.object({
-  ...WebhookAttempt.shape,
-  user_id: z.string(),
-  batch_id: Uuid,
-  /** Seconds since 1970. */
-  expires_at: Count,
-});
+export const WebhookAttemptRow = onDemand(() =>
+  z.object({
+    ...WebhookAttempt().shape,
+    user_id: z.string(),
+    batch_id: Uuid,
+    /** Seconds since 1970. */
+    expires_at: Count,
+  }),
+);
 
 /** What webhooks are verified with. */
 export const WebhookPublicKey = onDemand(() =>

@@ -12,10 +12,10 @@ interface BundleLimit {
  */
 export const bundleLimits: Readonly<Record<string, BundleLimit>> = {
   Authorizer: { bytes: 80_000, timesDocumentClient: 0.4, schemas: 0 },
-  GetBatchStatus: { bytes: 310_000, timesDocumentClient: 1.6, schemas: 22 },
-  ListBatches: { bytes: 350_000, timesDocumentClient: 1.6, schemas: 22 },
-  ListJobs: { bytes: 350_000, timesDocumentClient: 1.6, schemas: 22 },
-  ClaimBatch: { bytes: 420_000, timesDocumentClient: 1.8, schemas: 34 },
-  CreateBatch: { bytes: 565_000, timesDocumentClient: 1.9, schemas: 32 },
-  ReportJob: { bytes: 415_000, timesDocumentClient: 1.9, schemas: 30 },
+  GetBatchStatus: { bytes: 310_000, timesDocumentClient: 1.45, schemas: 10 },
+  ListBatches: { bytes: 350_000, timesDocumentClient: 1.5, schemas: 12 },
+  ListJobs: { bytes: 350_000, timesDocumentClient: 1.5, schemas: 12 },
+  ClaimBatch: { bytes: 420_000, timesDocumentClient: 1.8, schemas: 26 },
+  CreateBatch: { bytes: 565_000, timesDocumentClient: 1.9, schemas: 24 },
+  ReportJob: { bytes: 415_000, timesDocumentClient: 1.9, schemas: 22 },
 };

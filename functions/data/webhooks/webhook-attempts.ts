@@ -23,7 +23,7 @@ export async function getLastAttempt(db: Db<'WebhookAttempts'>, batch: BatchKey)
   const item = await attemptItem(db, batch);
   // A test came before any attempt.
   if (item?.outcome === undefined) return undefined;
-  const { user_id, batch_id, expires_at, ...shown } = storedRow(WebhookAttemptRow, item);
+  const { user_id, batch_id, expires_at, ...shown } = storedRow(WebhookAttemptRow(), item);
   return shown;
 }
 
