@@ -21,10 +21,9 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
     const response = await callPatiently(`${stack.baseUrl}/api/v1/devices/${path}`, request);
     if (!response.ok) throw new Error(`${method} of the device ${path} failed: ${await response.text()}`);
   };
-  await Promise.all([
-    ...Object.entries(specs).map(([type, text]) => send('PUT', type, { status: 'UP', specs: text })),
-    send('POST', 'FRESNEL/calibrations', calibration),
-  ]);
+  // One after the other: each call at the same time would load the function once more.
+  for (const [type, text] of Object.entries(specs)) await send('PUT', type, { status: 'UP', specs: text });
+  await send('POST', 'FRESNEL/calibrations', calibration);
 }
 
 /** Calls go on for so long that the authorizer has asked several times for the issuer's keys. */

@@ -12,17 +12,15 @@ export async function introducePeople(
   stack: { readonly baseUrl: string; readonly issuer: Issuer },
   people: readonly Person[],
 ): Promise<void> {
-  await Promise.all(
-    people.map(async (person) => {
-      const headers = {
-        Authorization: `Bearer ${await stack.issuer.token(person)}`,
-        'Idempotency-Key': 'introduction',
-      };
-      const body = JSON.stringify({ project_id: person.project.id, device_type: 'EMU_FREE', open: true });
-      const created = await callPatiently(`${stack.baseUrl}/api/v1/batches`, { method: 'POST', headers, body });
-      if (!created.ok) throw new Error(`${person.username} cannot submit: ${await created.text()}`);
-      const { data } = (await created.json()) as { data: { id: string } };
-      await callPatiently(`${stack.baseUrl}/api/v2/batches/${data.id}/cancel`, { method: 'PATCH', headers });
-    }),
-  );
+  for (const person of people) {
+    const headers = {
+      Authorization: `Bearer ${await stack.issuer.token(person)}`,
+      'Idempotency-Key': 'introduction',
+    };
+    const body = JSON.stringify({ project_id: person.project.id, device_type: 'EMU_FREE', open: true });
+    const created = await callPatiently(`${stack.baseUrl}/api/v1/batches`, { method: 'POST', headers, body });
+    if (!created.ok) throw new Error(`${person.username} cannot submit: ${await created.text()}`);
+    const { data } = (await created.json()) as { data: { id: string } };
+    await callPatiently(`${stack.baseUrl}/api/v2/batches/${data.id}/cancel`, { method: 'PATCH', headers });
+  }
 }
