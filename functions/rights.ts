@@ -48,7 +48,7 @@ export interface FunctionDescription {
   readonly timeoutSeconds?: number;
   /**
    * 1,024 by default. Lambda gives processor time in proportion, so a function that mostly waits
-   * for other services costs less with less.
+   * for other services is cheaper with less memory.
    */
   readonly memoryMegabytes?: number;
   /** How long one call of DynamoDB may take; 1,000 by default. */

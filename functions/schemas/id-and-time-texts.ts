@@ -1,5 +1,5 @@
 /**
- * Ids and times as callers spell them, in paths, parameters and bodies: most functions read no
+ * Ids and times as callers spell them, in paths, parameters and bodies. Most functions read no
  * other texts. Faults carry pydantic's type as `params.type`.
  */
 

@@ -1,4 +1,7 @@
-/** Batches and jobs as events and requests create them: apart, for most functions create none. */
+/**
+ * Batches and jobs as events and requests create them. In a file of their own, because most
+ * functions create neither.
+ */
 
 import * as z from 'zod/mini';
 import { UuidText } from './id-and-time-texts.ts';

@@ -15,17 +15,6 @@ export function storedRow<Shape extends z.core.$ZodShape>(
   if (!parsed.success) throw new CorruptData(`The row ${String(row.id)} is corrupt: ${parsed.error.message}`);
   return parsed.data;
 }
-
-/** The defaults of the schema, by their attributes: for what reads rows without it. */
-export function defaultsOf({ shape }: { readonly shape: z.core.$ZodShape }): Readonly<Record<string, unknown>> {
-  // Read, not parsed: every function that knows lists asks for them at its start.
-  const defaults = Object.entries(shape).flatMap(([name, { _zod }]) => {
-    const { def } = _zod as { readonly def: { readonly defaultValue?: unknown } };
-    return def.defaultValue === undefined ? [] : [[name, def.defaultValue] as const];
-  });
-  return Object.fromEntries(defaults);
-}
-
 /** The attributes that storedRow needs of a row: for reads that ask for no others. */
 export function attributesOf(schema: { readonly shape: object }): string[] {
   return Object.keys(schema.shape);

@@ -66,8 +66,14 @@ export function functionSeconds({ depth }: Pick<Units, 'depth'>, gigabytes = 1):
   return 0.02 / gigabytes + readSeconds * depth;
 }
 
-/** Of a call: what the function and Lambda log; the function's line in that; and the gateway's. */
-export const logged = { byFunction: 1_300, inLine: 400, byGateway: 700 };
+/** Bytes that a call logs. */
+export const logged = {
+  /** The function and Lambda. */
+  byFunction: 1_300,
+  /** The function's own line, of these. */
+  inLine: 400,
+  byGateway: 700,
+};
 
 /**
  * A call of S3 that a function waits for. AWS names 100 to 200 ms for small objects

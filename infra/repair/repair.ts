@@ -266,7 +266,7 @@ function describeDifference(difference: Difference): string {
     const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
     return `${difference.table} ${key}: ${describeAttributes(found, Object.entries(difference.expected))}${reason}`;
   }
-  if (kind === 'usage') return `Usage ${key}: ${describeAmounts(found ?? {}, difference.expected)}`;
+  if (kind === 'usage') return `Usage ${key}: ${describeAmounts(found ?? {}, difference.expected, difference.others)}`;
   if (found === undefined) return `${key}: missing`;
   if (kind === 'block') return `${key}: ${difference.expected === undefined ? 'should not be there' : 'wrong'}`;
   const wrong = Object.entries(difference.expected).filter(
@@ -275,9 +275,14 @@ function describeDifference(difference: Difference): string {
   return `${key}: ${describeAttributes(found, wrong) || 'wrong dictionaries or tail'}`;
 }
 
-function describeAmounts(found: Item, expected: Item): string {
-  const wrong = Object.entries(expected).filter(([name, amount]) => (found[name] ?? 0) !== amount);
-  return wrong.map(([name, amount]) => `${name} ${found[name] ?? 0}, should be ${amount}`).join('; ');
+/** `others` are further items that count with both. */
+function describeAmounts(found: Item, expected: Item, others: readonly Item[] = []): string {
+  const sumOf = (name: string, first: Item) =>
+    [first, ...others].reduce((sum, item) => sum + Number(item[name] ?? 0), 0);
+  const wrong = Object.entries(expected).filter(
+    ([name, amount]) => typeof amount !== 'string' && (found[name] ?? 0) !== amount,
+  );
+  return wrong.map(([name]) => `${name} ${sumOf(name, found)}, should be ${sumOf(name, expected)}`).join('; ');
 }
 
 function describeAttributes(found: Item, expected: readonly (readonly [name: string, value: unknown])[]): string {

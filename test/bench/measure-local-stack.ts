@@ -15,7 +15,8 @@ export async function measureLocalStack(
   calls: number,
   progress: (done: number) => void,
 ): Promise<Measured<LocalStackFigure>[]> {
-  const command = startCommand({ PORT: '0', npm_lifecycle_event: undefined }, []);
+  const ownDatabase = { AWS_ENDPOINT_URL_DYNAMODB: undefined };
+  const command = startCommand({ PORT: '0', npm_lifecycle_event: undefined, ...ownDatabase }, []);
   try {
     const description = await command.ready();
     const ready = usageOf(command);

@@ -3,9 +3,6 @@
  * list-description.ts before you change one.
  */
 
-import { BatchRow } from '../../schemas/batch.ts';
-import { JobRow } from '../../schemas/job.ts';
-import { defaultsOf } from '../../schemas/stored-row.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
 import type { ListDescription } from './list-description.ts';
 
@@ -39,9 +36,7 @@ export const batchList = {
     end_datetime: { kind: 'time', key: 'e', attribute: 'end_datetime', rowsPerBlock: 144 },
   },
   sets: { tag: { key: 't', attribute: 'tags', rowsPerBlock: 4096 } },
-  get rowDefaults() {
-    return defaultsOf(BatchRow());
-  },
+  rowDefaults: {},
 } as const satisfies ListDescription;
 
 export const jobList = {
@@ -85,9 +80,7 @@ export const jobList = {
       },
     },
   },
-  get rowDefaults() {
-    return defaultsOf(JobRow());
-  },
+  rowDefaults: {},
 } as const satisfies ListDescription;
 
 /** The formats of both lists of an owner, which are written and recounted together. */

@@ -2,8 +2,8 @@ import { isObject } from '../../values/json-text.ts';
 import type { CallObject } from '../aws/bucket-objects.ts';
 import { readResults } from '../batches/batch-results.ts';
 
-/** Larger documents are not read: they count as no shots. */
-const maxResultsBytes = 16 * 1024 * 1024;
+/** Larger documents are not read: they count as no shots. Parsed, 22 bytes for each, twice. */
+const maxResultsBytes = 6 * 1024 * 1024;
 
 /**
  * The sum of the counter of a results document: how often the sequence was run. Undefined when

@@ -12,13 +12,13 @@ export interface UsageSpan {
 }
 
 /**
- * Reads the usage of a user, strongly consistent: 1 read unit for each month and about 15 items,
- * up to four for each day, project and device type; and 1 for what an earlier release may have
- * written.
+ * Reads the usage of a user, strongly consistent. A month takes 1 read unit for about 15 items, of
+ * which each day, project and device type has up to four, and 1 for what an earlier release may
+ * have written.
  * Without a user, reads everyone's, eventually consistent, at half the price, in 9 calls for each
  * month. In no order; a place may come twice.
  *
- * Jobs of a batch that a worker has may be missing, 3 at most (usageToAdd in usage-sums.ts).
+ * Jobs of a batch that a worker has may be missing, 3 at most (lifecycle/sum-usage.ts).
  */
 export async function readUsage(
   db: Db<'Usage'>,

@@ -141,8 +141,9 @@ export function deviceTimeChanges({ stored, batches, jobs }: Rows & { readonly s
 }
 
 /**
- * DynamoDB lets one of two transactions fail that write an item at the same time, and all workers
+ * If two transactions write the same item at the same time, DynamoDB cancels one, and all workers
  * of a user add to one place. So each place has several items, and a transaction takes any of them.
+ * Stored: this number may grow, but not shrink.
  */
 export const itemsOfPlace = 4;
 
@@ -184,7 +185,7 @@ export function keyOfItem(first: string, item: number): string {
 
 /** The key of the first item of the same place. */
 export function keyOfFirst(key: string): string {
-  return key.replace(/\.\d$/, '');
+  return key.replace(/\.\d+$/, '');
 }
 
 /**

@@ -49,7 +49,7 @@ interface UsedLimits {
 
 /**
  * What a subject has used of these limits, strongly consistent. The rows of a user cost what
- * countRows costs. A month costs 1 read unit for about 25 items, up to four for each day, project
+ * countRows costs. A month costs 1 read unit for about 15 items, up to four for each day, project
  * and device, and 1 for what an earlier release may have written; for a project, as much for all
  * users together, in 9 calls.
  */

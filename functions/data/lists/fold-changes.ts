@@ -26,7 +26,7 @@ import { batchGet, type Item, queryAll } from '../dynamodb/reads.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { blockWrites, ifHeadUnchanged, inColumns } from './column-writes.ts';
 
-/** Fewer rows cost a list about half a read unit; folded, each would cost more write units. */
+/** Unfolded, they cost a list half a read unit. To fold fewer takes more write units a row. */
 const minRows = 24;
 
 /**

@@ -21,7 +21,7 @@ export async function announceDevices(stack: { readonly baseUrl: string; readonl
     const response = await callPatiently(`${stack.baseUrl}/api/v1/devices/${path}`, request);
     if (!response.ok) throw new Error(`${method} of the device ${path} failed: ${await response.text()}`);
   };
-  // One after the other: each call at the same time would load the function once more.
+  // One after the other: concurrent calls would each start another environment.
   for (const [type, text] of Object.entries(specs)) await send('PUT', type, { status: 'UP', specs: text });
   await send('POST', 'FRESNEL/calibrations', calibration);
 }

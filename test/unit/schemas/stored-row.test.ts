@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { CorruptData } from '../../../functions/errors.ts';
-import { defaultsOf, storedRow } from '../../../functions/schemas/stored-row.ts';
+import { storedRow } from '../../../functions/schemas/stored-row.ts';
 
 const Row = z.object({ id: z.string(), runs: z.int(), note: z.nullable(z.string()) });
 /** Of a release that has added `note`. */
@@ -24,12 +24,5 @@ describe('storedRow', () => {
   ])('refuses %j as corrupt', (row) => {
     expect(() => storedRow(Row, row)).toThrow(CorruptData);
     expect(() => storedRow(Row, row)).toThrow('The row a is corrupt');
-  });
-});
-
-describe('defaultsOf', () => {
-  it('names the attributes that rows may lack, and what they mean', () => {
-    expect(defaultsOf(WithDefault)).toEqual({ note: null });
-    expect(defaultsOf(z.extend(Row, { more: z.exactOptional(z.string()) }))).toEqual({});
   });
 });
