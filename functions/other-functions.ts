@@ -4,7 +4,7 @@
  */
 
 import type { ConsumerName } from './queues.ts';
-import { counting, erasures, type FunctionDescription, lifecycleEvents, releases } from './rights.ts';
+import { counting, erasures, type FunctionDescription, lifecycleEvents, mostlyWaits, releases } from './rights.ts';
 import type { StreamConsumerName } from './tables.ts';
 import { timeLimits } from './time-limits.ts';
 
@@ -67,7 +67,7 @@ export const otherFunctions = {
       'Recovery/dead_letters': ['SendMessage'],
     },
     timeoutSeconds: timeLimits.sealingFunction,
-    memoryMegabytes: 512,
+    ...mostlyWaits,
   },
   /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
   deliverWebhooks: {

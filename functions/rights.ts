@@ -46,10 +46,7 @@ export interface FunctionDescription {
   readonly uses: Uses;
   /** How long it may take; `timeLimits.function` by default. */
   readonly timeoutSeconds?: number;
-  /**
-   * 1,024 by default. Lambda gives processor time in proportion, so a function that mostly waits
-   * for other services is cheaper with less memory.
-   */
+  /** 1,024 by default. Lambda gives processor time in proportion. */
   readonly memoryMegabytes?: number;
   /** How long one call of DynamoDB may take; 1,000 by default. */
   readonly callMilliseconds?: number;
@@ -64,6 +61,9 @@ export interface FunctionDescription {
    */
   readonly browserEntry?: string;
 }
+
+/** For functions that mostly wait for other services: their time is cheaper with less memory. */
+export const mostlyWaits = { memoryMegabytes: 512 } as const;
 
 export const listReads = ['BatchGetItem', 'Query'] as const;
 

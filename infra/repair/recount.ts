@@ -40,6 +40,7 @@ import { foldedColumns, tailStart } from '../../functions/data/columns/tail.ts';
 import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import {
+  amountsOfItem,
   carriedUsage,
   keyOfFirst,
   negative,
@@ -147,9 +148,10 @@ function usageDifferences(
     const ofPlace = found.get(key) ?? [];
     const item = ofPlace.find((each) => each.key === key && each.month === month);
     const others = ofPlace.filter((each) => each !== item);
+    const ofOthers = others.map(amountsOfItem);
     const { amounts = {}, deviceType = ofPlace[0]?.device_type } = expected.get(key) ?? {};
     const right = usageAmounts.map((name) => {
-      const amount = others.reduce((left, each) => left - amountOf(each, name), amounts[name] ?? 0n);
+      const amount = ofOthers.reduce((left, each) => left - each[name], amounts[name] ?? 0n);
       return [name, storedAmount(amount)] as const;
     });
     if (right.every(([name, amount]) => (item?.[name] ?? 0) === amount)) return [];
@@ -157,10 +159,6 @@ function usageDifferences(
       { kind: 'usage', key, found: item, others, expected: { ...Object.fromEntries(right), device_type: deviceType } },
     ];
   });
-}
-
-function amountOf(item: Item, name: string): bigint {
-  return BigInt((item[name] ?? 0) as number | bigint);
 }
 
 type NumberedRow = Item & Row;

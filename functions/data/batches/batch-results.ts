@@ -3,6 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../../errors.ts';
 import { JobRow } from '../../schemas/job.ts';
+import { onDemand } from '../../schemas/on-demand.ts';
 import { storedRow } from '../../schemas/stored-row.ts';
 import { isObject } from '../../values/json-text.ts';
 import { isResultsKeyOf } from '../../values/results-key.ts';
@@ -14,7 +15,7 @@ import { type BatchOfUser, getBatchRow } from '../rows/batches.ts';
 import { countsAgree } from './batch-details.ts';
 import { selectJobs } from './selected-jobs.ts';
 
-const JobWithResults = z.pick(JobRow(), { id: true, status: true, results_key: true });
+const JobWithResults = onDemand(() => z.pick(JobRow(), { id: true, status: true, results_key: true }));
 
 /**
  * The results keys of a batch's jobs, by job, in creation order; jobs without results are left out.
@@ -48,7 +49,7 @@ export async function listResultsKeys(
 async function indexedJobs(
   db: Db<'Jobs'>,
   { userId, batchId }: BatchOfUser,
-): Promise<z.infer<typeof JobWithResults>[]> {
+): Promise<z.infer<ReturnType<typeof JobWithResults>>[]> {
   const items = await queryAll(db, {
     table: 'Jobs',
     index: 'by_batch',
@@ -57,7 +58,7 @@ async function indexedJobs(
     range: 'all',
     consistent: false,
   });
-  return items.map((item) => storedRow(JobWithResults, item));
+  return items.map((item) => storedRow(JobWithResults(), item));
 }
 
 interface ResultsDocuments {

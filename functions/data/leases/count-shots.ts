@@ -2,7 +2,10 @@ import { isObject } from '../../values/json-text.ts';
 import type { CallObject } from '../aws/bucket-objects.ts';
 import { readResults } from '../batches/batch-results.ts';
 
-/** Larger documents are not read: they count as no shots. Parsed, 22 bytes for each, twice. */
+/**
+ * Larger documents are not read: they count as no shots. Parsed, a document can take 22 times its
+ * size, and it is parsed twice.
+ */
 const maxResultsBytes = 6 * 1024 * 1024;
 
 /**

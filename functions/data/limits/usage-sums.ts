@@ -225,7 +225,12 @@ export function usageOfItem(item: Readonly<Record<string, unknown>>): Usage {
   if (user === undefined || day === undefined || projectId === undefined || typeof item.device_type !== 'string') {
     throw new CorruptData(`The usage ${item.key} is corrupt.`);
   }
-  const amounts = usageAmounts.map((name) => [name, BigInt((item[name] ?? 0) as number | bigint)]);
   const userId = user.replace(/%2[35]/g, decodeURIComponent);
-  return { userId, day, projectId, deviceType: item.device_type, amounts: Object.fromEntries(amounts) };
+  return { userId, day, projectId, deviceType: item.device_type, amounts: amountsOfItem(item) };
+}
+
+/** What the item has of each amount. */
+export function amountsOfItem(item: Readonly<Record<string, unknown>>): Required<Amounts> {
+  const amounts = usageAmounts.map((name) => [name, BigInt((item[name] ?? 0) as number | bigint)]);
+  return Object.fromEntries(amounts);
 }
