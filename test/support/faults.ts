@@ -19,12 +19,21 @@ const anyCommand = ['GetCommand', 'BatchGetCommand', 'TransactWriteCommand'];
 
 const metadata = { $metadata: {}, message: 'injected' };
 
+interface TransactItem {
+  readonly [kind: string]: { readonly ConditionExpression?: string };
+}
+
+/** Cancels at the last item that has a condition: only there can a condition fail. */
 function cancelWith(code: string): Fault {
   return {
     commands: ['TransactWriteCommand'],
     async strike(call) {
-      const items = call.input.TransactItems as readonly unknown[];
-      const CancellationReasons = items.map((_, at) => ({ Code: at === items.length - 1 ? code : 'None' }));
+      const items = call.input.TransactItems as readonly TransactItem[];
+      const last = items.findLastIndex((item) =>
+        Object.values(item).some(({ ConditionExpression }) => ConditionExpression !== undefined),
+      );
+      if (last === -1) throw new Error('No item of the transaction has a condition.');
+      const CancellationReasons = items.map((_, at) => ({ Code: at === last ? code : 'None' }));
       throw new TransactionCanceledException({ ...metadata, CancellationReasons });
     },
   };
