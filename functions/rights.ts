@@ -148,7 +148,7 @@ export const releases = {
   ...{ Sequences: [], DeviceQueue: [] },
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
-  'Jobs/by_batch': ['Query'],
+  'Jobs/by_creation': ['Query'],
   Columns: columnWrites,
   ...counting,
 } as const;

@@ -61,10 +61,9 @@ export const routes = {
     path: '/api/v2/jobs',
     entry: 'endpoints/jobs/list-jobs',
     uses: {
-      Batches: ['GetItem', 'BatchGetItem'],
+      Batches: ['BatchGetItem'],
       Jobs: ['BatchGetItem', 'Query'],
       'Jobs/by_creation': ['Query'],
-      'Jobs/by_batch': ['Query'],
       Columns: listReads,
       Sequences: ['BatchGetItem'],
       Contributors: ['Query'],
@@ -77,7 +76,7 @@ export const routes = {
     uses: {
       ...creations,
       Batches: ['GetItem', ...creations.Batches],
-      'Jobs/by_batch': ['Query'],
+      'Jobs/by_creation': ['Query'],
       Sequences: ['GetItem', 'BatchGetItem', ...creations.Sequences],
       DeviceQueue: [...creations.DeviceQueue, 'DeleteItem'],
       Devices: ['GetItem'],
@@ -92,7 +91,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem'],
       Jobs: ['BatchGetItem'],
-      'Jobs/by_batch': ['Query'],
+      'Jobs/by_creation': ['Query'],
       Columns: listReads,
       Sequences: ['GetItem', 'BatchGetItem'],
       Contributors: ['Query'],
@@ -117,7 +116,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem'],
       Jobs: ['BatchGetItem'],
-      'Jobs/by_batch': ['Query'],
+      'Jobs/by_creation': ['Query'],
       Columns: listReads,
       Counters: ['UpdateItem'],
       Contributors: ['Query'],
@@ -226,7 +225,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem'],
       Jobs: ['BatchGetItem'],
-      'Jobs/by_batch': ['Query'],
+      'Jobs/by_creation': ['Query'],
       Columns: listReads,
       Sequences: ['GetItem', 'BatchGetItem'],
       Audit: ['PutItem'],

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { cancelJobs } from '../../functions/data/batches/cancellations.ts';
+import { listJobsOfBatch } from '../../functions/data/rows/jobs.ts';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
@@ -119,7 +120,7 @@ describe('a batch whose first jobs have ended, very many', () => {
     await cancelJobs(stack.db, { userId: user, batchId: batch.id }, CancelJobsQuery.parse({ max_runs: ['120'] }));
     let queries = 0;
     const counting = interceptedClient(client, (call) => {
-      if (call.input.IndexName === 'by_batch') queries += 1;
+      if (call.input.IndexName === 'by_creation') queries += 1;
       return call.send();
     });
     const claim = await workerStack(counting, names, clock).claimed(device);
@@ -128,6 +129,39 @@ describe('a batch whose first jobs have ended, very many', () => {
     expect(first?.creation_order).toBe(120);
     // The jobs that were passed over cost the batch no device.
     expect((await stack.report(leaseFrom(claim), claim.job.id)).job).not.toBeNull();
+  });
+});
+
+describe('jobs that others lie between', () => {
+  it('are handed out in their order', async () => {
+    const { device, user } = newNames();
+    const [first, second] = [
+      await stack.create(user, { device_type: device, open: true, jobs: 2 }),
+      await stack.create(user, { device_type: device, open: true, jobs: 2 }),
+    ];
+    for (const { id } of [first, second, first, second]) await stack.add(user, id, 1);
+    for (let batches = 0; batches < 2; batches++) {
+      const claim = await stack.claimed(device);
+      const { items } = await listJobsOfBatch(stack.db, { userId: user, batchId: claim.batch.id }, 9);
+      expect([items.length, items[0]!.id]).toEqual([4, claim.job.id]);
+      const lease = leaseFrom(claim);
+      const next = [];
+      for (const { id: jobId } of items) next.push((await stack.report(lease, jobId)).job?.id);
+      expect(next).toEqual([...items.slice(1).map((job) => job.id), undefined]);
+    }
+  });
+
+  it('are found where the item of the queue does not say where they are', async () => {
+    const { device, user } = newNames();
+    const { jobs = [] } = await stack.create(user, { device_type: device, jobs: 3 });
+    const claim = await stack.claimed(device);
+    const lease = leaseFrom(claim);
+    const Key = { device_type: device, key: lease.key };
+    for (const [at, { id }] of jobs.entries()) {
+      // As the release before wrote it; then what fits no job.
+      await changeItem(client, names.DeviceQueue, { Key, attributes: { first_seq: at === 0 ? undefined : 7 } });
+      expect((await stack.report(lease, id)).job?.id).toBe(jobs[at + 1]?.id);
+    }
   });
 });
 

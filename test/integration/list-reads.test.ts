@@ -381,8 +381,8 @@ describe('a list of jobs', () => {
     [
       'a batch in order',
       { batch_id: [batchOf(1)], order_by: ['creation_order'], order_by_direction: ['ASC'], limit: ['5'] },
-      ['Batches batch 1!', 'Jobs/by_batch 0..4'],
-      1,
+      ['Columns j#B#…#0..j#B#…#9999999!', 'Columns j#head!', 'Jobs/by_creation 40..44'],
+      2,
     ],
     [
       'a batch and a facet, only where its jobs are',

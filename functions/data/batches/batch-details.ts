@@ -21,12 +21,12 @@ type DetailsDb = Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>;
  * A batch with its sequence, the ids of all its jobs and, if they are at most 100, the jobs.
  * Undefined when the user has no such batch.
  *
- * A caller that has just written the batch or its jobs sees them: if the index lags behind the
+ * A caller that has just written the batch or its jobs sees them: if their rows lag behind the
  * batch's own counts, the jobs are read again by their ids, strongly consistent. Batch and jobs are
  * of one moment: if jobs changed between the two reads, everything is read again, up to three
  * times.
  *
- * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs. Beyond 100 jobs,
+ * Read units for rows and a sequence up to 4 KB: 4, and 0.1 for each KB of jobs. Beyond 100 jobs,
  * also what listJobIds takes; for long constants, what withConstants takes.
  */
 export function getBatchDetails(db: DetailsDb, userId: string, batchId: string): Promise<BatchDetails | undefined> {

@@ -10,8 +10,8 @@ import { isResultsKeyOf } from '../../values/results-key.ts';
 import type { CallObject } from '../aws/bucket-objects.ts';
 import { translateErrors } from '../dynamodb/aws-errors.ts';
 import type { Db } from '../dynamodb/db.ts';
-import { queryAll } from '../dynamodb/reads.ts';
 import { type BatchOfUser, getBatchRow } from '../rows/batches.ts';
+import { listRowsOfBatch } from '../rows/jobs.ts';
 import { countsAgree } from './batch-details.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -22,13 +22,13 @@ const JobWithResults = onDemand(() => z.pick(JobRow(), { id: true, status: true,
  * Undefined when the user has no such batch. `jobIds` narrows this to these jobs; ids of other
  * batches are left out.
  *
- * Named jobs are read by their ids, strongly consistent. Otherwise an index is read. If it lags
- * behind the batch's own counts, the jobs are read again by their ids. So the results of every job
- * that was seen to be DONE are found, unless an event brings them for a job that was DONE before:
- * these are found once the index has them.
+ * Named jobs are read by their ids, strongly consistent. Otherwise all are listed. If their rows
+ * lag behind the batch's own counts, the jobs are read again by their ids. So the results of every
+ * job that was seen to be DONE are found, unless an event brings them for a job that was DONE
+ * before: these are found once all copies of its row have them.
  *
- * Read units: 1 for the batch, and 1 for each named job. Without names, 0.1 for each KB of its jobs
- * and, if the index lags, 1 for each job.
+ * Read units: 1 for the batch, and 1 for each named job. Without names, 2, and 0.1 for each KB of
+ * jobs that were created together, 0.5 for each other job; if rows lag, 1 for each job.
  */
 export async function listResultsKeys(
   db: Db<'Batches' | 'Jobs' | 'Columns'>,
@@ -37,7 +37,7 @@ export async function listResultsKeys(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const [batch, found] = await Promise.all([
     getBatchRow(db, of.userId, of.batchId),
-    jobIds === undefined ? indexedJobs(db, of) : selectJobs(db, of, { id: jobIds }).then(({ jobs }) => jobs),
+    jobIds === undefined ? listedJobs(db, of) : selectJobs(db, of, { id: jobIds }).then(({ jobs }) => jobs),
   ]);
   if (batch === undefined) return undefined;
   const isCurrent = jobIds !== undefined || countsAgree(batch, found);
@@ -45,19 +45,12 @@ export async function listResultsKeys(
   return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
 }
 
-/** A batch's jobs as an index knows them: it may lag. */
-async function indexedJobs(
-  db: Db<'Jobs'>,
-  { userId, batchId }: BatchOfUser,
+/** A batch's jobs in their order. Their rows may lag. */
+async function listedJobs(
+  db: Db<'Jobs' | 'Columns'>,
+  of: BatchOfUser,
 ): Promise<z.infer<ReturnType<typeof JobWithResults>>[]> {
-  const items = await queryAll(db, {
-    table: 'Jobs',
-    index: 'by_batch',
-    partition: { user_id: userId, batch_id: batchId },
-    sortKey: 'creation_order',
-    range: 'all',
-    consistent: false,
-  });
+  const { items } = await listRowsOfBatch(db, of, Number.MAX_SAFE_INTEGER);
   return items.map((item) => storedRow(JobWithResults(), item));
 }
 

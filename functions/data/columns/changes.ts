@@ -45,9 +45,9 @@ export function foldKey(list: ListDescription): string {
 
 /** The key of the item for a row's changes. */
 function changesKey(list: ListDescription, row: Row): string {
-  const group = Object.values(list.sets).find(({ members }) => members !== undefined);
-  if (group?.members === undefined) return blockKey(changesPrefix(list), row.seq);
-  const { attribute } = list.columns[group.members.column] as Column & { kind: 'integer' };
+  const group = Object.values(list.sets).find(({ numberedBy }) => numberedBy !== undefined);
+  if (group?.numberedBy === undefined) return blockKey(changesPrefix(list), row.seq);
+  const { attribute } = list.columns[group.numberedBy] as Column & { kind: 'integer' };
   const [value = ''] = setValues(group, row);
   return blockKey(`${changesPrefix(list)}${value}#`, Math.floor(Number(row[attribute]) / rowsInGroup));
 }

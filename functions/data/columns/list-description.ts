@@ -85,19 +85,11 @@ interface Dictionary {
 /** For each value of an attribute (or each element of it) the set of rows that have it. */
 export interface PositionSets extends Blocks {
   readonly attribute: string;
-  /** Where an index of the table keeps the rows of each set in creation order. */
-  readonly members?: Members;
-}
-
-/**
- * The rows of a set are numbered 0, 1, 2, … by `column`. `index` is keyed by the owner, the set's
- * attribute, and that number. `counter` is where the number of rows is found: in the row of another
- * table whose id is the set's value.
- */
-export interface Members {
-  readonly index: string;
-  readonly column: string;
-  readonly counter: { readonly table: 'Batches'; readonly attribute: string };
+  /**
+   * The column that numbers the rows of each set 0, 1, 2, … in creation order. Such sets have few
+   * rows, most often close together, and each row is in one.
+   */
+  readonly numberedBy?: string;
 }
 
 export type Column = IntegerColumn | TimeColumn | UuidColumn | FacetColumn;

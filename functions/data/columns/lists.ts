@@ -73,11 +73,7 @@ export const jobList = {
       key: 'B',
       attribute: 'batch_id',
       rowsPerBlock: 4096,
-      members: {
-        index: 'by_batch',
-        column: 'creation_order',
-        counter: { table: 'Batches', attribute: 'jobs_count' },
-      },
+      numberedBy: 'creation_order',
     },
   },
   rowDefaults: {},

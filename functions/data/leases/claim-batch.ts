@@ -19,7 +19,7 @@ import { type DeviceSettings, leaseOf, type QueueItem } from '../queue/queue-ite
 import { withConstants } from '../rows/constants.ts';
 import { announceByClaim } from '../rows/devices.ts';
 import { getSequence } from '../rows/sequences.ts';
-import { advance, giveUpLease, idleAgainMilliseconds, leasedJob } from './leased-jobs.ts';
+import { advance, giveUpLease, idleAgainMilliseconds, jobFinder, leasedJob } from './leased-jobs.ts';
 
 /**
  * How long after its last call a worker sends a heartbeat: one may be lost, also where clocks of
@@ -193,7 +193,7 @@ async function beginOrRelease(db: LifecycleDb, item: QueueItem): Promise<Claim |
     if (error instanceof LeaseLost) return undefined;
     const lease = leaseOf(item);
     // Its rows may be what is broken: then the lease alone is given up.
-    await giveUpLease(db, lease, item.place, { kind: 'released', until: 0 })
+    await giveUpLease(db, lease, item, { kind: 'released', until: 0 })
       .catch(() => freeLease(db, lease))
       .catch((failure) => addToRequestLog({ release_error: describeError(failure) }));
     throw error;
@@ -205,7 +205,7 @@ async function begin(db: LifecycleDb, item: QueueItem): Promise<Claim | NoBatch 
   const batchId = batchIdOfKey(item.key);
   addToRequestLog({ batch_id: batchId, fence: item.fence });
   const [progress, sequence_builder] = await Promise.all([
-    advance(db, lease, { from: item.place, isClaim: true }),
+    advance(db, lease, { from: item.place, find: jobFinder(db, lease, item), isClaim: true }),
     getSequence(db, item.user_id, batchId),
   ]);
   switch (progress.kind) {
@@ -226,7 +226,7 @@ async function begin(db: LifecycleDb, item: QueueItem): Promise<Claim | NoBatch 
     case 'waits': {
       // It has lost its device. Jobs that a call adds are found soon.
       const until = db.clock.now() + idleAgainMilliseconds;
-      await giveUpLease(db, lease, item.place, { kind: 'released', until });
+      await giveUpLease(db, lease, item, { kind: 'released', until });
       return undefined;
     }
     case 'search':

@@ -19,6 +19,7 @@ import {
   startJob,
 } from '../lifecycle/run-jobs.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
+import type { QueueItem } from '../queue/queue-item.ts';
 import { withConstants } from '../rows/constants.ts';
 import { listJobIds } from '../rows/jobs.ts';
 import { getSequence } from '../rows/sequences.ts';
@@ -47,6 +48,9 @@ export async function getJobRow(
 
 type Found = Pick<LeasedRequest, 'jobIds' | 'from'>;
 
+/** What the item of a lease says of where its batch's jobs are. */
+type Placed = Pick<QueueItem, 'place' | 'first_seq'>;
+
 /**
  * Finds the first jobs of a lease's batch that can run from a place on, two at most, and a place
  * before which none can. It may miss jobs when it is first asked, and never after that.
@@ -54,36 +58,44 @@ type Found = Pick<LeasedRequest, 'jobIds' | 'from'>;
 type FindJobs = (place: number) => Promise<Found>;
 
 /**
- * First by an index, for half a read unit. It may lag, or have many ended jobs before the first
- * that can run, so what it says is never relied on: the change reads the jobs themselves, and if
- * the batch counts one that can run and was not found, it asks again. Then the columns answer,
- * which never lag: two calls and some 6 read units more (see listJobIds).
+ * First by the index in creation order, for half a read unit: jobs that were submitted together
+ * follow each other there. It may lag, or have other rows between the jobs, or many ended jobs
+ * before the first that can run. So what it says is never relied on: the change reads the jobs
+ * themselves, and if the batch counts one that can run and was not found, it asks again. Then the
+ * columns answer, which never lag: two calls and some 6 read units more (see listJobIds).
  */
-export function jobFinder(db: LifecycleDb, lease: LeaseReference): FindJobs {
-  let find = findByIndex;
+export function jobFinder(db: LifecycleDb, lease: LeaseReference, { first_seq }: Placed): FindJobs {
+  const byColumns: FindJobs = (place) => findByColumns(db, lease, place);
+  if (first_seq === undefined) return byColumns;
+  let find: FindJobs = (place) => findByIndex(db, lease, { place, first_seq });
   return (place) => {
-    const found = find(db, lease, place);
-    find = findByColumns;
+    const found = find(place);
+    find = byColumns;
     return found;
   };
 }
 
-/** Places have no gaps. If the index has one, it lags: jobs behind the gap are not the first. */
-async function findByIndex(db: LifecycleDb, { userId, key }: LeaseReference, start: number): Promise<Found> {
+/** Jobs behind a gap, or behind a row that is not the next job, may not be the first. */
+async function findByIndex(
+  db: LifecycleDb,
+  { userId, key }: LeaseReference,
+  { place, first_seq }: Required<Placed>,
+): Promise<Found> {
   const range: KeyRange<'Jobs'> = {
     table: 'Jobs',
-    index: 'by_batch',
-    partition: { user_id: userId, batch_id: batchIdOfKey(key) },
-    sortKey: 'creation_order',
-    range: { between: [start, Number.MAX_SAFE_INTEGER] },
+    index: 'by_creation',
+    partition: { user_id: userId },
+    sortKey: 'seq',
+    range: { between: [first_seq + place, Number.MAX_SAFE_INTEGER] },
     consistent: false,
-    attributes: ['id', 'creation_order', 'status'],
+    attributes: ['id', 'batch_id', 'creation_order', 'status'],
   };
   const items = await queryFirst(db, range, 4);
-  const gap = items.findIndex(({ creation_order }, at) => creation_order !== start + at);
-  const known = gap < 0 ? items : items.slice(0, gap);
+  const batchId = batchIdOfKey(key);
+  const end = items.findIndex((row, at) => row.batch_id !== batchId || row.creation_order !== place + at);
+  const known = end < 0 ? items : items.slice(0, end);
   const jobs = known.filter(({ status }) => isRunnable({ status }));
-  return { jobIds: jobs.slice(0, 2).map(({ id }) => id), from: jobs[0]?.creation_order ?? start + known.length };
+  return { jobIds: jobs.slice(0, 2).map(({ id }) => id), from: jobs[0]?.creation_order ?? place + known.length };
 }
 
 async function findByColumns(db: LifecycleDb, { userId, key }: LeaseReference, from: number): Promise<Found> {
@@ -105,7 +117,7 @@ export async function commitLeased(
 /** From where on a job is to start, and how it is found. */
 interface Advance {
   readonly from: number;
-  readonly find?: FindJobs;
+  readonly find: FindJobs;
   readonly isClaim?: true;
 }
 
@@ -116,7 +128,7 @@ interface Advance {
 export async function advance(
   db: LifecycleDb,
   lease: LeaseReference,
-  { from, find = jobFinder(db, lease), isClaim }: Advance,
+  { from, find, isClaim }: Advance,
 ): Promise<Progress> {
   let progress: Progress = { kind: 'search', place: from };
   for (let searches = 1; searches <= maxSearches && progress.kind === 'search'; searches++) {
@@ -130,13 +142,13 @@ export async function advance(
 }
 
 /**
- * Gives up the lease, whose device has reached this place of the batch: see releaseBatch. Throws
+ * Gives up the lease, whose device has reached the item's place: see releaseBatch. Throws
  * LeaseLost.
  */
-export async function giveUpLease(db: LifecycleDb, lease: LeaseReference, place: number, end: LeaseEnd): Promise<void> {
-  const find = jobFinder(db, lease);
+export async function giveUpLease(db: LifecycleDb, lease: LeaseReference, item: Placed, end: LeaseEnd): Promise<void> {
+  const find = jobFinder(db, lease, item);
   const changes = async () => {
-    const found = await find(place);
+    const found = await find(item.place);
     return [releaseBatch({ lease, now: db.clock.now(), ...found }, end)];
   };
   await commitTask(db, { userId: lease.userId }, { changes });

@@ -48,7 +48,7 @@ export async function extendLease(
 export async function releaseLease(db: LifecycleDb, lease: LeaseReference): Promise<void> {
   const item = await getLeased(db, lease).catch(ignoreLost);
   if (item === undefined) return;
-  await giveUpLease(db, lease, item.place, { kind: 'released', until: 0 }).catch(ignoreLost);
+  await giveUpLease(db, lease, item, { kind: 'released', until: 0 }).catch(ignoreLost);
 }
 
 /** A lease that is lost already need not be given up. */
@@ -61,5 +61,5 @@ function ignoreLost(error: unknown): undefined {
  * Does nothing where a claim or a heartbeat came first. Costs as releaseLease.
  */
 export function putBackBatch(db: LifecycleDb, item: QueueItem): Promise<void> {
-  return giveUpLease(db, leaseOf(item), item.place, { kind: 'lapsed' }).catch(ignoreLost);
+  return giveUpLease(db, leaseOf(item), item, { kind: 'lapsed' }).catch(ignoreLost);
 }

@@ -10,7 +10,7 @@ import { isOverTime } from '../lifecycle/run-jobs.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { getLeased, renewLease } from '../queue/lease-items.ts';
 import { maxIdleMilliseconds, type QueueItem } from '../queue/queue-item.ts';
-import { advance, ended, giveUpLease, idleAgainMilliseconds, nextJobOf } from './leased-jobs.ts';
+import { advance, ended, giveUpLease, idleAgainMilliseconds, jobFinder, nextJobOf } from './leased-jobs.ts';
 
 /**
  * Returns the job that runs under a lease, or starts the next one. The lease then lives for another
@@ -46,7 +46,7 @@ export async function nextJob(db: LifecycleDb, lease: LeaseReference): Promise<N
 }
 
 async function startNext(db: LifecycleDb, lease: LeaseReference, item: QueueItem): Promise<NextJob> {
-  const progress = await advance(db, lease, { from: item.place });
+  const progress = await advance(db, lease, { from: item.place, find: jobFinder(db, lease, item) });
   const now = db.clock.now();
   if (
     progress.kind === 'waits' &&
@@ -55,7 +55,7 @@ async function startNext(db: LifecycleDb, lease: LeaseReference, item: QueueItem
   ) {
     // The call that adds jobs may have died, and is ended in a while: until then the device has
     // other work.
-    await giveUpLease(db, lease, item.place, { kind: 'released', until: now + idleAgainMilliseconds });
+    await giveUpLease(db, lease, item, { kind: 'released', until: now + idleAgainMilliseconds });
     return ended;
   }
   return nextJobOf(db, lease, progress);

@@ -92,7 +92,7 @@ async function endJob(db: LifecycleDb, call: CallObject, { lease, jobId, report 
     ...(end_timestamp !== null && { end_timestamp }),
     ...(errors !== null && { errors }),
   };
-  const find = jobFinder(db, lease);
+  const find = jobFinder(db, lease, item);
   // The change counts no other results than the report's.
   const shotsOf = async (userId: string, key: string) =>
     document === null ? countShots(call, userId, key) : shotsOfDocument(document);

@@ -166,7 +166,7 @@ export interface Begun {
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
   extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since' | 'put_back'>,
-    Pick<QueueItem, 'rules_until' | (typeof ofLeasedJob)[number]> {
+    Pick<QueueItem, 'first_seq' | 'rules_until' | (typeof ofLeasedJob)[number]> {
   readonly item: QueueItem;
   /** Where the lease is given up: one higher than its own. */
   readonly fence?: number;

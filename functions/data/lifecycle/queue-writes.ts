@@ -233,12 +233,12 @@ function moveBatch(moves: Moves, row: BatchRow): BatchRow {
   if (move === 'goes behind' && lease !== undefined) {
     removeItem(moves, row);
     const { device, user } = clocksOf(moves, row);
-    const { fence = 0, place, losses, unseen_losses, item } = lease;
+    const { fence = 0, place, first_seq, losses, unseen_losses, item } = lease;
     const { job_shots } = item;
     // Its jobs are charged already.
     const tag = Math.max(device, notBefore, workEnd(user, priority));
-    const shots = job_shots === undefined ? {} : { job_shots };
-    return { ...row, queue_key: putItem(moves, row, { tag, part: { fence, place, losses, unseen_losses, ...shots } }) };
+    const known = { ...(first_seq !== undefined && { first_seq }), ...(job_shots !== undefined && { job_shots }) };
+    return { ...row, queue_key: putItem(moves, row, { tag, part: { fence, place, losses, unseen_losses, ...known } }) };
   }
   const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
   const { tag, charge, user } = placeWork(clocksOf(moves, row), { priority, jobs: Math.max(1, jobs), notBefore });
@@ -275,7 +275,7 @@ function putItem(
   row: BatchRow,
   { tag, part }: { readonly tag: number; readonly part: Partial<QueueItem> },
 ): string {
-  const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part };
+  const item = { ...newItem(row, tag), ...factsOfJobs(draft, row), ...part };
   writes.push({ Put: { TableName, Item: item, ...ifAbsent('key') } });
   return item.key;
 }
@@ -312,13 +312,18 @@ function jobsLeft({ jobs_count_per_status }: BatchRow): Pick<QueueItem, 'jobs_le
 }
 
 /**
- * The average runs of the batch's jobs that the transaction adds; empty if there are none, or if
- * one leaves its runs open.
+ * Of the batch's jobs that the transaction writes: where they are, and their average runs, unless
+ * one leaves its runs open. Empty if there are none.
  */
-function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots'> {
-  const runs = [...jobs.values()].filter(({ batch_id }) => batch_id === id).map((job) => job.runs);
-  const sum = runs.reduce<number>((total, each) => total + (each ?? 0), 0);
-  return runs.length === 0 || runs.includes(null) ? {} : { job_shots: Math.round(sum / runs.length) };
+function factsOfJobs({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'first_seq' | 'job_shots'> {
+  const ofBatch = [...jobs.values()].filter(({ batch_id }) => batch_id === id);
+  const [first] = ofBatch;
+  if (first === undefined) return {};
+  const sum = ofBatch.reduce((total, { runs }) => total + (runs ?? Number.NaN), 0);
+  return {
+    first_seq: first.seq - first.creation_order,
+    ...(!Number.isNaN(sum) && { job_shots: Math.round(sum / ofBatch.length) }),
+  };
 }
 
 function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | undefined): Write {

@@ -262,6 +262,7 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
 
 const leaseAttributes = [
   'place',
+  'first_seq',
   'losses',
   'unseen_losses',
   'lease_until',
@@ -323,7 +324,8 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const ofJob = !begins && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
   const { job_spent } = held;
   const spent = isAtPlace && job_spent !== undefined ? { job_spent } : {};
-  return withLease(running, { ...ofJob, ...spent, place: job.creation_order, losses, unseen_losses });
+  const { creation_order: place, seq } = job;
+  return withLease(running, { ...ofJob, ...spent, place, first_seq: seq - place, losses, unseen_losses });
 }
 
 /** The job as it is handed out; none where its row shows that already. */

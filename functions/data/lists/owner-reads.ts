@@ -8,11 +8,8 @@ import type { Db } from '../dynamodb/db.ts';
 import { type Item, type KeyRange, queryAll } from '../dynamodb/reads.ts';
 import { StaleRead } from './join-blocks.ts';
 
-/**
- * The tables that reads of a list name: its own table, the columns, and the batches for the number
- * of a batch's jobs.
- */
-export type TablesOfList<List extends ListDescription> = 'Columns' | 'Batches' | List['table'];
+/** The tables that reads of a list name: its own table, and the columns. */
+export type TablesOfList<List extends ListDescription> = 'Columns' | List['table'];
 
 /** The list and the owner whose rows are read, and how they are read. */
 export interface OwnerReads {

@@ -1,6 +1,6 @@
 /** Which reads answer a query. Everything here is pure. */
 
-import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
+import type { ListDescription } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
@@ -12,11 +12,8 @@ export type Plan =
    * sequence numbers.
    */
   | { readonly kind: 'sequence' }
-  /**
-   * The rows of one set in creation order, where an index keeps exactly that: the page is a range
-   * of places within it.
-   */
-  | { readonly kind: 'members'; readonly sets: PositionSets; readonly members: Members; readonly value: string }
+  /** The rows of one set of few rows, in creation order: the set says which rows the page has. */
+  | { readonly kind: 'smallSet' }
   /**
    * All rows by id, the order of the table's own key: the page is found by reading up to its end.
    */
@@ -63,11 +60,8 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
   }
   const [only] = conditions;
   if (conditions.length === 1 && only?.kind === 'set' && only.oneOf.length === 1) {
-    const sets = list.sets[only.sets];
-    const [value] = only.oneOf;
-    if (sets?.members !== undefined && value !== undefined && isOrderOfMembers(order, sets.members.column)) {
-      return { kind: 'members', sets, members: sets.members, value };
-    }
+    const numberedBy = list.sets[only.sets]?.numberedBy;
+    if (numberedBy !== undefined && isCreationOrder(order, numberedBy)) return { kind: 'smallSet' };
   }
   return planColumns(list, query);
 }
@@ -100,9 +94,9 @@ export function planColumns(
   };
 }
 
-/** Members are numbered as they are created, so both orders are that of the index. */
-function isOrderOfMembers(order: Order, column: string): boolean {
-  return order.kind === 'creation' || (order.kind === 'column' && order.column === column);
+/** The rows of one set are numbered as they are created. */
+function isCreationOrder(order: Order, numberedBy: string): boolean {
+  return order.kind === 'creation' || (order.kind === 'column' && order.column === numberedBy);
 }
 
 function isOrderById(order: Order): boolean {

@@ -18,19 +18,19 @@ import {
   newestIds,
   type PlacedRows,
   rowsInIdOrder,
-  rowsOfSet,
   rowsWithIdPrefix,
   rowsWithIds,
   rowsWithin,
 } from './row-reads.ts';
 import type { FacetQuery } from './select.ts';
+import { readSmallSetPage } from './small-set-page.ts';
 
 /**
  * The one engine of both lists: answers any query about an owner's rows with the page and the exact
  * total.
  *
- * The first attempt uses eventually consistent reads (half the price), except for the number of a
- * batch's jobs. What is read is checked against itself:
+ * The first attempt uses eventually consistent reads (half the price), except for which jobs a
+ * batch has. What is read is checked against itself:
  *
  * - a column must reach to the last row;
  * - every row of the page must be there, and agree with the columns and sets that chose it.
@@ -43,6 +43,8 @@ import type { FacetQuery } from './select.ts';
  * Cost at N rows, in read units:
  *
  * - a page in creation order: 0.5 and the page itself, at any offset;
+ * - a page of one batch's jobs in creation order: 2 and the page itself, in two calls one after the
+ *   other;
  * - for each bound of the time of creation: 0.5, and 33 rows around it;
  * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
  * - other pages: the page (half a unit a row, less where the rows lie close together), and for each
@@ -141,7 +143,7 @@ async function readChecked<List extends ListDescription, Query extends ListQuery
   const plan = planQuery(list, query);
   addToRequestLog({ plan: plan.kind });
   // Indexes have no consistent reads.
-  const usesIndex = plan.kind === 'sequence' || plan.kind === 'members';
+  const usesIndex = plan.kind === 'sequence' || plan.kind === 'smallSet';
   const planAgain = usesIndex ? planColumns(list, query) : plan;
   return retryStale(db, (consistent) =>
     read(ownerReads(db, { list, userId, consistent }), query, consistent ? planAgain : plan),
@@ -186,8 +188,8 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
       return readIdOrderPage(reads, query);
     case 'sequence':
       return readPlacesPage(query, await rowsInSequence(reads, query));
-    case 'members':
-      return readPlacesPage(query, rowsOfSet(reads, plan.sets, plan.members, plan.value));
+    case 'smallSet':
+      return readSmallSetPage(reads, query);
     case 'columns':
       return readColumnsPage(reads, query, plan);
   }

@@ -3,12 +3,10 @@
 import { CorruptData } from '../../errors.ts';
 import { blockBytes, blockKey, blockNumber, columnPrefix, type Row } from '../columns/column-items.ts';
 import { isOfFormat } from '../columns/head.ts';
-import type { Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { tailStart } from '../columns/tail.ts';
 import {
   batchGet,
-  getItem,
   type Item,
   type KeyRange,
   queryAll,
@@ -157,13 +155,26 @@ function byId(reads: OwnerReads, range: KeyRange['range']): KeyRange<'Batches' |
 
 /** All rows of the owner, placed by their sequence numbers. */
 export function allRows(reads: OwnerReads): PlacedRows {
-  const count = async () => (await readHead(reads)).next_seq;
-  return placedRows(reads, {
+  const all: KeyRange<'Batches' | 'Jobs'> = {
+    table: reads.list.table,
     index: 'by_creation',
     partition: { user_id: reads.userId },
     sortKey: 'seq',
-    count,
-  });
+    range: 'all',
+    consistent: false,
+  };
+  return {
+    count: async () => (await readHead(reads)).next_seq,
+    async between(from, to) {
+      if (from > to) return [];
+      const between = [from, Math.min(to, Number.MAX_SAFE_INTEGER)] as const;
+      return (await queryAll(reads.db, { ...all, range: { between } })).map(asRow(reads));
+    },
+    async last(most) {
+      return (await queryLast(reads.db, all, most)).map(asRow(reads));
+    },
+    placeOf: ({ seq }) => seq,
+  };
 }
 
 /** The rows of this span, placed by their distance from its first. */
@@ -173,39 +184,6 @@ export function rowsWithin(rows: PlacedRows, { from, to }: Span): PlacedRows {
     between: (first, last) => rows.between(from + first, Math.min(from + last, to)),
     last: (most) => rows.between(Math.max(to - most + 1, from), to),
     placeOf: (row) => rows.placeOf(row) - from,
-  };
-}
-
-/** The rows of one set, where an index keeps them (see Members). */
-export function rowsOfSet(reads: OwnerReads, { attribute }: PositionSets, members: Members, value: string): PlacedRows {
-  const { userId } = reads;
-  const { index, column, counter } = members;
-  const count = async () => {
-    const key = { user_id: userId, id: value };
-    // Consistent, so that a caller who has just created rows sees them. An old count and a lagging
-    // index would agree with each other, and hide that rows are missing.
-    const row = await getItem(reads.db, { table: counter.table, key, consistent: true });
-    return row === undefined ? 0 : Number(row[counter.attribute]);
-  };
-  return placedRows(reads, { index, partition: { user_id: userId, [attribute]: value }, sortKey: column, count });
-}
-
-function placedRows(
-  reads: OwnerReads,
-  { count, ...index }: Pick<KeyRange, 'index' | 'partition' | 'sortKey'> & Pick<PlacedRows, 'count'>,
-): PlacedRows {
-  const all: KeyRange<'Batches' | 'Jobs'> = { ...index, table: reads.list.table, range: 'all', consistent: false };
-  return {
-    count,
-    async between(from, to) {
-      if (from > to) return [];
-      const between = [from, Math.min(to, Number.MAX_SAFE_INTEGER)] as const;
-      return (await queryAll(reads.db, { ...all, range: { between } })).map(asRow(reads));
-    },
-    async last(most) {
-      return (await queryLast(reads.db, all, most)).map(asRow(reads));
-    },
-    placeOf: (row) => Number(row[index.sortKey]),
   };
 }
 

@@ -41,6 +41,11 @@ export const QueueItem = z.extend(DeviceSettings, {
   lease_until: Count,
   /** `creation_order` of the job that the device runs, or of the first that it may find. */
   place: Count,
+  /**
+   * The sequence number that the batch's job 0 has if all its jobs follow each other. Where others
+   * lie between them, it fits some of them. Absent where it is not known.
+   */
+  first_seq: OptionalCount,
   /** How many devices were lost while they ran that job. */
   losses: Count,
   /**

@@ -3,6 +3,7 @@ import type { JobListQuery } from '../../schemas/job-list-query.ts';
 import { attributesOf, storedRow } from '../../schemas/stored-row.ts';
 import type { JobStatus } from '../../schemas/values.ts';
 import type { Page } from '../../values/page.ts';
+import type { Row } from '../columns/column-items.ts';
 import { formatsOf } from '../columns/lists.ts';
 import type { Db } from '../dynamodb/db.ts';
 import { getItem } from '../dynamodb/reads.ts';
@@ -19,7 +20,6 @@ import {
 } from '../lists/filters.ts';
 import { listMatchingIds } from '../lists/matching-ids.ts';
 import { countVisible, type Listed, type ListParameters, listVisible } from '../lists/owner-list.ts';
-import type { ListQuery } from '../lists/query.ts';
 import { type Counts, readList } from '../lists/reader.ts';
 import { findFellowsRows, type Member } from '../projects/access.ts';
 import type { BatchOfUser } from './batches.ts';
@@ -86,17 +86,26 @@ async function fellowsWithBatch(
 
 /**
  * The first jobs of a batch in their order, `limit` of them, and how many it has. Costs and
- * guarantees: see readList and withConstants.
+ * guarantees: see listRowsOfBatch and withConstants.
  */
 export async function listJobsOfBatch(
-  db: Db<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  { userId, batchId }: BatchOfUser,
+  db: Db<'Jobs' | 'Columns' | 'Sequences'>,
+  of: BatchOfUser,
   limit: number,
 ): Promise<Page<Job>> {
-  const order = { kind: 'column', column: 'creation_order' } as const;
-  const query: ListQuery = { conditions: [inSets('batch')([batchId])], order, direction: 'ASC', offset: 0, limit };
-  const { items, total } = await readList(db, formatsOf(db).job, userId, query);
+  const { items, total } = await listRowsOfBatch(db, of, limit);
   return { items: await showJobs(db, items, { mayBeOld: true }), total };
+}
+
+/** The rows of these jobs. Costs and guarantees: see readList. */
+export function listRowsOfBatch(
+  db: Db<'Jobs' | 'Columns'>,
+  { userId, batchId }: BatchOfUser,
+  limit: number,
+): Promise<Page<Row>> {
+  const conditions = [inSets('batch')([batchId])];
+  const query = { conditions, order: { kind: 'creation' }, direction: 'ASC', offset: 0, limit } as const;
+  return readList(db, formatsOf(db).job, userId, query);
 }
 
 /** The jobs of these rows as users see them, in their order. Costs: see withConstants. */

@@ -41,7 +41,7 @@ describe('endpoint', () => {
   const tables = Object.fromEntries(used.map((name) => [name, `the ${name}`]));
 
   it('hands out a database of exactly the tables that its route uses', async () => {
-    expect(addJobs.uses).toMatchObject({ 'Jobs/by_batch': ['Query'], Recovery: ['SendMessage'] });
+    expect(addJobs.uses).toMatchObject({ 'Jobs/by_creation': ['Query'], Recovery: ['SendMessage'] });
     const handler = endpoint(addJobs, { ...operation, query: z.unknown() }, ({ db }) => {
       // @ts-expect-error No other table has a name here.
       expect(db.tables.Audit).toBeUndefined();
