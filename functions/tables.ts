@@ -125,11 +125,8 @@ export const tables = {
     partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'id',
-    keyTypes: { user_id: 'S', id: 'S', seq: 'N', batch_id: 'S', creation_order: 'N' },
-    indexes: {
-      by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] },
-      by_batch: { partitionKeys: ['user_id', 'batch_id'], sortKeys: ['creation_order'] },
-    },
+    keyTypes: { user_id: 'S', id: 'S', seq: 'N' },
+    indexes: { by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] } },
     stream: {
       ...ofEnds,
       patterns: ended(finalJobStatuses, { has_webhook: { BOOL: [{ exists: true }] } }),

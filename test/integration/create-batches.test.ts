@@ -620,8 +620,8 @@ describe('what a creation costs', () => {
     const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
     const writeUnits = async (content: Record<string, unknown>) => (await costOf(content)).writeUnits;
     expect(await writeUnits({ ...jobs(0), open: true })).toBe(7);
-    expect(await writeUnits(jobs(1))).toBe(19);
-    expect(await writeUnits(jobs(4))).toBe(31);
-    expect(await writeUnits(jobs(50))).toBeLessThan(259);
+    expect(await writeUnits(jobs(1))).toBe(18);
+    expect(await writeUnits(jobs(4))).toBe(27);
+    expect(await writeUnits(jobs(50))).toBeLessThan(209);
   });
 });
