@@ -93,6 +93,18 @@ describe('getBatchDetails', () => {
     expect(await lagging).toEqual(await read(1));
   });
 
+  it.each([
+    ['in another batch', { batch_id: uuid('b', 2) }],
+    ['at another place', { creation_order: 7 }],
+  ])('shows the jobs as they are although the index holds one %s', async (_, before) => {
+    const lagging = readThrough(1, async (call) =>
+      isIndexRead(call)
+        ? { Items: (await itemsOf(call)).map((item, at) => (at === 1 ? { ...item, ...before } : item)) }
+        : call.send(),
+    );
+    expect(await lagging).toEqual(await read(1));
+  });
+
   it('reads again when jobs are added meanwhile, and never shows less than the batch counts', async () => {
     const { addJobs, createBatch } = writer;
     await createBatch(user, newBatch(5, { jobs: jobs(5_000, 2), open: true }));

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bucketObjects } from '../../functions/data/aws/bucket-objects.ts';
 import { listResultsKeys, readResults } from '../../functions/data/batches/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
+import { CorruptData } from '../../functions/errors.ts';
 import { maxBodyBytes } from '../../functions/http/reply.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../functions/values/timestamp.ts';
@@ -315,6 +316,16 @@ describe('listResultsKeys', () => {
     await createBatchOf([undefined, undefined, undefined, null, undefined]);
     const keys = await listResultsKeys({ ...db, client: pagedClient(client, 2) }, { userId, batchId });
     expect([...(keys?.keys() ?? [])]).toEqual([0, 1, 2, 4].map(jobId));
+  });
+
+  it('is refused where the set of the batch has lost jobs', async () => {
+    await createBatchOf([undefined, undefined]);
+    const lossy = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      const isOfSet = JSON.stringify(call.input).includes('"j#B#');
+      return isOfSet ? { ...output, Items: [] } : output;
+    });
+    await expect(listResultsKeys({ ...db, client: lossy }, { userId, batchId })).rejects.toThrow(CorruptData);
   });
 
   it('costs the batch, which jobs it has, and what the index holds of them', async () => {

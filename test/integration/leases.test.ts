@@ -12,12 +12,15 @@ import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { changeItem } from '../support/change-item.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { writeAll } from '../support/load-list.ts';
+import { measuredClient } from '../support/measured-client.ts';
 import { uuid } from '../support/new-batch.ts';
 import { overtakenClient } from '../support/overtaken-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables: names } = await ownTables();
@@ -116,8 +119,8 @@ describe('a claim', () => {
 describe('a batch whose first jobs have ended, very many', () => {
   it('is begun by one claim, which asks the index once', async () => {
     const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device, jobs: 130 });
-    await cancelJobs(stack.db, { userId: user, batchId: batch.id }, CancelJobsQuery.parse({ max_runs: ['120'] }));
+    const batch = await stack.create(user, { device_type: device, jobs: 40 });
+    await cancelJobs(stack.db, { userId: user, batchId: batch.id }, CancelJobsQuery.parse({ max_runs: ['30'] }));
     let queries = 0;
     const counting = interceptedClient(client, (call) => {
       if (call.input.IndexName === 'by_creation') queries += 1;
@@ -126,7 +129,7 @@ describe('a batch whose first jobs have ended, very many', () => {
     const claim = await workerStack(counting, names, clock).claimed(device);
     expect(queries).toBe(1);
     const first = await stack.jobRow(leaseFrom(claim), claim.job.id);
-    expect(first?.creation_order).toBe(120);
+    expect(first?.creation_order).toBe(30);
     // The jobs that were passed over cost the batch no device.
     expect((await stack.report(leaseFrom(claim), claim.job.id)).job).not.toBeNull();
   });
@@ -149,6 +152,35 @@ describe('jobs that others lie between', () => {
       for (const { id: jobId } of items) next.push((await stack.report(lease, jobId)).job?.id);
       expect(next).toEqual([...items.slice(1).map((job) => job.id), undefined]);
     }
+  });
+
+  it('are started by a report at the cost of jobs that follow each other', async () => {
+    const measured = testClient(dynamodbEndpoint);
+    const measure = measuredClient(measured);
+    const measuring = workerStack(measured, names, clock);
+    const costs = async (between: boolean) => {
+      const { device, user } = newNames();
+      const batch = await stack.create(user, { device_type: device, open: true, jobs: 1 });
+      const other = await stack.create(user, { device_type: `${device} of others`, open: true, jobs: 1 });
+      for (let added = 0; added < 3; added++) {
+        await stack.add(user, batch.id, 1);
+        if (between) await stack.add(user, other.id, 1);
+      }
+      const claim = await stack.claimed(device);
+      const next = await stack.report(leaseFrom(claim), claim.job.id);
+      const { cost } = await measure(() => measuring.report(leaseFrom(claim), next.job!.id));
+      return [cost.calls, cost.readUnits, cost.writeUnits, cost.depth];
+    };
+    expect(await costs(true)).toEqual(await costs(false));
+  });
+
+  it('keep no other batch waiting where a row is damaged', async () => {
+    const { device, user, batch, lease, claim } = await stack.held({ jobs: 2 });
+    const Key = { user_id: user, id: batch.jobs![1]!.id };
+    await changeItem(client, names.Jobs, { Key, attributes: { seq: 0 } });
+    expect((await stack.report(lease, claim.job.id)).job?.id).toBe(Key.id);
+    const other = await stack.create(`${user} other`, { device_type: device });
+    expect((await stack.claimed(device)).batch.id).toBe(other.id);
   });
 
   it('are found where the item of the queue does not say where they are', async () => {

@@ -55,8 +55,8 @@ async function readDetails(db: DetailsDb, of: BatchOfUser, attemptsLeft: number)
     return { ...batch, sequence_builder, job_ids };
   }
   const jobs = countsAgree(batch, items) ? [...items] : await readAgain(db, userId, items);
-  // A client that sees every job ended must not see a batch that waits. Rows that never agree are
-  // damaged, and are shown as they are.
+  // A client that sees every job ended must not see a batch that waits. Statuses that never
+  // agree are damaged, and are shown as they are.
   if (attemptsLeft > 0 && !countsAgree(batch, jobs)) throw new StaleRead('The jobs changed.');
   return { ...batch, sequence_builder, job_ids: jobs.map(({ id }) => id), jobs };
 }

@@ -42,6 +42,7 @@ export async function listResultsKeys(
   if (batch === undefined) return undefined;
   const isCurrent = jobIds !== undefined || countsAgree(batch, found);
   const jobs = isCurrent ? found : (await selectJobs(db, of, {})).jobs;
+  if (jobIds === undefined && jobs.length < batch.jobs_count) throw new CorruptData('Jobs of a batch are missing.');
   return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
 }
 

@@ -58,11 +58,11 @@ type Placed = Pick<QueueItem, 'place' | 'first_seq'>;
 type FindJobs = (place: number) => Promise<Found>;
 
 /**
- * First by the index in creation order, for half a read unit: jobs that were submitted together
- * follow each other there. It may lag, or have other rows between the jobs, or many ended jobs
+ * First by the index in creation order, for half a read unit: the next job most often lies close
+ * behind the present one. It may lag, or have many other jobs between the two, or many ended jobs
  * before the first that can run. So what it says is never relied on: the change reads the jobs
  * themselves, and if the batch counts one that can run and was not found, it asks again. Then the
- * columns answer, which never lag: two calls and some 6 read units more (see listJobIds).
+ * columns answer, which never lag: see listJobIds.
  */
 export function jobFinder(db: LifecycleDb, lease: LeaseReference, { first_seq }: Placed): FindJobs {
   const byColumns: FindJobs = (place) => findByColumns(db, lease, place);
@@ -75,7 +75,7 @@ export function jobFinder(db: LifecycleDb, lease: LeaseReference, { first_seq }:
   };
 }
 
-/** Jobs behind a gap, or behind a row that is not the next job, may not be the first. */
+/** Places have no gaps. If the answer has one, jobs behind it may not be the first. */
 async function findByIndex(
   db: LifecycleDb,
   { userId, key }: LeaseReference,
@@ -90,9 +90,8 @@ async function findByIndex(
     consistent: false,
     attributes: ['id', 'batch_id', 'creation_order', 'status'],
   };
-  const items = await queryFirst(db, range, 4);
-  const batchId = batchIdOfKey(key);
-  const end = items.findIndex((row, at) => row.batch_id !== batchId || row.creation_order !== place + at);
+  const items = (await queryFirst(db, range, 4)).filter(({ batch_id }) => batch_id === batchIdOfKey(key));
+  const end = items.findIndex(({ creation_order }, at) => creation_order !== place + at);
   const known = end < 0 ? items : items.slice(0, end);
   const jobs = known.filter(({ status }) => isRunnable({ status }));
   return { jobIds: jobs.slice(0, 2).map(({ id }) => id), from: jobs[0]?.creation_order ?? place + known.length };

@@ -233,12 +233,12 @@ function moveBatch(moves: Moves, row: BatchRow): BatchRow {
   if (move === 'goes behind' && lease !== undefined) {
     removeItem(moves, row);
     const { device, user } = clocksOf(moves, row);
-    const { fence = 0, place, first_seq, losses, unseen_losses, item } = lease;
+    const { fence = 0, place, losses, unseen_losses, item } = lease;
     const { job_shots } = item;
     // Its jobs are charged already.
     const tag = Math.max(device, notBefore, workEnd(user, priority));
-    const known = { ...(first_seq !== undefined && { first_seq }), ...(job_shots !== undefined && { job_shots }) };
-    return { ...row, queue_key: putItem(moves, row, { tag, part: { fence, place, losses, unseen_losses, ...known } }) };
+    const shots = job_shots === undefined ? {} : { job_shots };
+    return { ...row, queue_key: putItem(moves, row, { tag, part: { fence, place, losses, unseen_losses, ...shots } }) };
   }
   const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
   const { tag, charge, user } = placeWork(clocksOf(moves, row), { priority, jobs: Math.max(1, jobs), notBefore });
@@ -312,8 +312,8 @@ function jobsLeft({ jobs_count_per_status }: BatchRow): Pick<QueueItem, 'jobs_le
 }
 
 /**
- * Of the batch's jobs that the transaction writes: where they are, and their average runs, unless
- * one leaves its runs open. Empty if there are none.
+ * Of the batch's jobs that the transaction writes: where its first one is, and their average runs,
+ * unless one leaves its runs open. Empty if there are none.
  */
 function factsOfJobs({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'first_seq' | 'job_shots'> {
   const ofBatch = [...jobs.values()].filter(({ batch_id }) => batch_id === id);
@@ -321,7 +321,7 @@ function factsOfJobs({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'first_
   if (first === undefined) return {};
   const sum = ofBatch.reduce((total, { runs }) => total + (runs ?? Number.NaN), 0);
   return {
-    first_seq: first.seq - first.creation_order,
+    ...(first.creation_order === 0 && { first_seq: first.seq }),
     ...(!Number.isNaN(sum) && { job_shots: Math.round(sum / ofBatch.length) }),
   };
 }

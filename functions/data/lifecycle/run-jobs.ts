@@ -325,7 +325,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const { job_spent } = held;
   const spent = isAtPlace && job_spent !== undefined ? { job_spent } : {};
   const { creation_order: place, seq } = job;
-  return withLease(running, { ...ofJob, ...spent, place, first_seq: seq - place, losses, unseen_losses });
+  return withLease(running, { ...ofJob, ...spent, place, first_seq: Math.max(0, seq - place), losses, unseen_losses });
 }
 
 /** The job as it is handed out; none where its row shows that already. */

@@ -26,6 +26,15 @@ export function readSets(reads: OwnerReads, conditions: readonly Condition[]): P
   return Promise.all(ofSets.map(({ sets, oneOf }) => readSet(reads, reads.list.sets[sets] as PositionSets, oneOf)));
 }
 
+/** The rows of one set, ascending, without a bit for each other row. */
+export async function readSetPositions(reads: OwnerReads, sets: PositionSets, value: string): Promise<number[]> {
+  const blocks = await queryAll(reads.db, blockRange(reads, setPrefix(reads.list, sets, value)));
+  return blocks.flatMap((block) => {
+    const start = blockNumber(block) * sets.rowsPerBlock;
+    return Array.from(positionsOf(blockBytes(block)), (position) => start + position);
+  });
+}
+
 async function readSet(reads: OwnerReads, sets: PositionSets, oneOf: readonly string[]): Promise<RowSet> {
   const { list } = reads;
   const blocks = await Promise.all(

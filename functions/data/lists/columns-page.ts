@@ -296,17 +296,17 @@ async function fetchPage(reads: OwnerReads, { query, plan, data, selection, earl
   const items = isEarly
     ? early.items
     : await rowsAt(reads, sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
-  requireAgreement(list, { query, names: plan.names, data }, items);
+  requireAgreement(list, { query, plan, data }, items);
   return { items, total };
 }
 
 /** Throws StaleRead where a row contradicts the columns and sets that chose it. */
 export function requireAgreement(
   list: ListDescription,
-  { query, names, data }: Pick<FoundPage, 'query' | 'data'> & Pick<ColumnsPlan, 'names'>,
+  { query, plan, data }: Pick<FoundPage, 'query' | 'plan' | 'data'>,
   rows: readonly Row[],
 ): void {
-  const described = names.map((name) => [name, list.columns[name] as Column] as const);
+  const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
   for (const row of rows) {
     requireColumns(row, described, data);
     requireSets(list, row, query.conditions);

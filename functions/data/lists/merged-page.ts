@@ -50,7 +50,7 @@ export async function readMergedPage(query: ListQuery, owners: readonly OwnerSea
       if (found)
         requireAgreement(
           list,
-          { ...share, names: found.plan.names },
+          { ...share, ...found },
           rows.map(({ row }) => share.rows.get(row) as Row),
         );
     }

@@ -1,6 +1,6 @@
 /** Which reads answer a query. Everything here is pure. */
 
-import type { ListDescription } from '../columns/list-description.ts';
+import type { ListDescription, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
@@ -12,8 +12,7 @@ export type Plan =
    * sequence numbers.
    */
   | { readonly kind: 'sequence' }
-  /** The rows of one set of few rows, in creation order: the set says which rows the page has. */
-  | { readonly kind: 'smallSet' }
+  | SmallSetPlan
   /**
    * All rows by id, the order of the table's own key: the page is found by reading up to its end.
    */
@@ -26,6 +25,13 @@ export type Plan =
    */
   | { readonly kind: 'idPrefix'; readonly prefix: string }
   | ColumnsPlan;
+
+/** The rows of one set of few rows, in creation order: the set says which rows the page has. */
+export interface SmallSetPlan extends Required<Pick<PositionSets, 'numberedBy'>> {
+  readonly kind: 'smallSet';
+  readonly sets: PositionSets;
+  readonly value: string;
+}
 
 /** The columns that the conditions and the order name; the page's rows are fetched afterwards. */
 export interface ColumnsPlan {
@@ -60,8 +66,11 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
   }
   const [only] = conditions;
   if (conditions.length === 1 && only?.kind === 'set' && only.oneOf.length === 1) {
-    const numberedBy = list.sets[only.sets]?.numberedBy;
-    if (numberedBy !== undefined && isCreationOrder(order, numberedBy)) return { kind: 'smallSet' };
+    const sets = list.sets[only.sets] as PositionSets;
+    const { numberedBy } = sets;
+    const [value] = only.oneOf as [string];
+    if (numberedBy !== undefined && isCreationOrder(order, numberedBy))
+      return { kind: 'smallSet', sets, numberedBy, value };
   }
   return planColumns(list, query);
 }
@@ -124,11 +133,13 @@ type RowReads =
 const rangeCostPerRow = 0.1;
 const rangeCostPerBlock = 0.125;
 const keyCost = 0.5;
-const maxRanges = 8;
+/** For each 100 rows, and at most for all: each range is a call, and all are made side by side. */
+const rangesPerPage = 8;
+const maxRanges = 48;
 /** Reading up to this many unwanted rows costs no more than starting another range. */
 const bridgedGap = 8;
 
-/** The cheaper way to the rows at `sequence` (in any order, without duplicates, at most 100). */
+/** The cheaper way to the rows at `sequence` (in any order, without duplicates). */
 export function planRowReads(sequence: readonly number[], idsPerBlock: number): RowReads {
   const sorted = sequence.toSorted((a, b) => a - b);
   const ranges = spansOf(sorted, bridgedGap);
@@ -136,7 +147,8 @@ export function planRowReads(sequence: readonly number[], idsPerBlock: number): 
   const first = sorted[0] ?? 0;
   const whole = { from: first, to: sorted.at(-1) ?? first };
   const wholeCost = rangeCost(whole);
-  const splitCost = ranges.length <= maxRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
+  const allowed = Math.min(maxRanges, rangesPerPage * Math.ceil(sequence.length / 100));
+  const splitCost = ranges.length <= allowed ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
   if (Math.min(wholeCost, splitCost) > costById) return { kind: 'ids' };
   return { kind: 'ranges', ranges: splitCost < wholeCost ? ranges : [whole] };
 }
@@ -178,7 +190,7 @@ export function planEarlyIds(list: ListDescription, query: ListQuery, rows: Want
   const rowsOnPage = Math.min(query.limit, total - query.offset);
   const rowsOfSegments = new Map(wanted.map(({ rows }) => [rows.from, rows.to - rows.from + 1]));
   const distance = sum(rowsOfSegments.values()) / sum(wanted.map(({ count }) => count));
-  if (rowsOnPage <= maxRanges || distance <= sparseRows) return undefined;
+  if (rowsOnPage <= rangesPerPage || distance <= sparseRows) return undefined;
   const first = Math.min(...wanted.map(({ rows }) => rows.from));
   const likely = query.order.kind === 'creation' ? likelyRows(list, query, rows) : { from: first, to: rowsInBlocks };
   const [from, to] = [Math.max(likely.from, 0), Math.min(likely.to, rowsInBlocks - 1)];

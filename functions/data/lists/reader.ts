@@ -189,7 +189,7 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
     case 'sequence':
       return readPlacesPage(query, await rowsInSequence(reads, query));
     case 'smallSet':
-      return readSmallSetPage(reads, query);
+      return readSmallSetPage(reads, query, plan);
     case 'columns':
       return readColumnsPage(reads, query, plan);
   }

@@ -129,7 +129,7 @@ export async function newestIds(reads: OwnerReads): Promise<string[]> {
   return Array.from({ length: uuidCount(ids) }, (_, index) => uuidAt(ids, index));
 }
 
-/** At most 100 rows by their ids, in no order. Ids without a row are left out. */
+/** Rows by their ids, in no order. Ids without a row are left out. */
 export async function rowsWithIds(reads: OwnerReads, ids: readonly string[]): Promise<Row[]> {
   const { list, userId, consistent } = reads;
   const keys = ids.map((id) => ({ user_id: userId, id }));

@@ -1,28 +1,34 @@
 import type { Page } from '../../values/page.ts';
-import type { Row } from '../columns/column-items.ts';
-import { readSets } from './column-reads.ts';
-import { requireAgreement } from './columns-page.ts';
-import { matchingRows } from './matching-rows.ts';
-import { columnsHead, type OwnerReads } from './owner-reads.ts';
+import { columnValue, type Row, setValues } from '../columns/column-items.ts';
+import { readSetPositions } from './column-reads.ts';
+import { StaleRead } from './join-blocks.ts';
+import { columnNamed, columnsHead, type OwnerReads } from './owner-reads.ts';
+import type { SmallSetPlan } from './plan.ts';
 import type { ListQuery } from './query.ts';
 import { rowsAt } from './row-reads.ts';
-import { intersect, spanOf } from './row-set.ts';
 
 /**
- * The page of a query whose plan is `smallSet`. Head and set are read strongly consistent, so that
- * a caller who has just created rows sees them: 2 read units, then the rows.
+ * The page of one small set in creation order. Head and set are read strongly consistent, so that a
+ * caller who has just created rows sees them: 2 read units, then the rows. Throws StaleRead when a
+ * row is not in the set, or at another place of it.
  */
-export async function readSmallSetPage(reads: OwnerReads, query: ListQuery): Promise<Page<Row>> {
-  const { list } = reads;
-  const { conditions, direction, offset, limit } = query;
+export async function readSmallSetPage(
+  reads: OwnerReads,
+  { direction, offset, limit }: ListQuery,
+  { sets, numberedBy, value }: SmallSetPlan,
+): Promise<Page<Row>> {
   const current = { ...reads, consistent: true };
-  const [sets, { next_seq: rowCount }] = await Promise.all([readSets(current, conditions), columnsHead(current)]);
-  const span = spanOf(intersect(sets) as Uint8Array);
-  const read = span === undefined ? [] : [{ from: span.from, to: Math.min(span.to, rowCount - 1) }];
-  const data = { rowCount, read, dictionaries: {}, numbers: new Map(), uuids: new Map(), sets };
-  const matching = [...matchingRows(list, conditions, data)];
-  const ordered = direction === 'ASC' ? matching : matching.reverse();
+  const [positions, head] = await Promise.all([readSetPositions(current, sets, value), columnsHead(current)]);
+  // Rows that were created since the head was read are in the set already.
+  const known = positions.filter((position) => position < head.next_seq);
+  const total = known.length;
+  const ordered = direction === 'ASC' ? known : known.reverse();
   const items = await rowsAt(reads, ordered.slice(offset, offset + limit), { ids: undefined, inKeyOrder: false });
-  requireAgreement(list, { query, names: [], data }, items);
-  return { items, total: matching.length };
+  const number = columnNamed(reads, numberedBy);
+  for (const [at, row] of items.entries()) {
+    const place = direction === 'ASC' ? offset + at : total - 1 - offset - at;
+    if (!setValues(sets, row).has(value) || columnValue(number, row, {}) !== place)
+      throw new StaleRead('A row is at another place of its set.');
+  }
+  return { items, total };
 }

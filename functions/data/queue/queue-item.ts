@@ -42,8 +42,8 @@ export const QueueItem = z.extend(DeviceSettings, {
   /** `creation_order` of the job that the device runs, or of the first that it may find. */
   place: Count,
   /**
-   * The sequence number that the batch's job 0 has if all its jobs follow each other. Where others
-   * lie between them, it fits some of them. Absent where it is not known.
+   * The sequence number that the batch's job 0 has if the jobs up to `place` follow each other.
+   * Where others lie between them, it fits the job at `place`. Absent where that is not known.
    */
   first_seq: OptionalCount,
   /** How many devices were lost while they ran that job. */

@@ -17,6 +17,7 @@ const done = { kind: 'facet', facet: 'status', oneOf: ['DONE'] } as const;
 const manyJobs = { kind: 'range', column: 'jobs_count', from: 5 } as const;
 const nightly = { kind: 'set', sets: 'tag', oneOf: ['nightly'] } as const;
 const batch = { kind: 'set', sets: 'batch', oneOf: ['b1'] } as const;
+const smallSet = { kind: 'smallSet', sets: jobList.sets.batch, numberedBy: 'creation_order', value: 'b1' } as const;
 const column = (name: string) => ({ kind: 'column', column: name }) as const;
 
 describe('planQuery', () => {
@@ -142,8 +143,8 @@ describe('planQuery', () => {
   });
 
   const jobPlans: [string, Partial<ListQuery>, Plan][] = [
-    ['one batch, creation order', { conditions: [batch] }, { kind: 'smallSet' }],
-    ['one batch by place in it', { conditions: [batch], order: column('creation_order') }, { kind: 'smallSet' }],
+    ['one batch, creation order', { conditions: [batch] }, smallSet],
+    ['one batch by place in it', { conditions: [batch], order: column('creation_order') }, smallSet],
     [
       'one batch, another order',
       { conditions: [batch], order: column('runs') },
