@@ -31,13 +31,34 @@ const maxPayloadBytes = 6_291_556;
  */
 const maxEnvironments = Math.max(2, availableParallelism());
 
+/** An environment that waits for the next call of its function. `end` ends it at once. */
 interface Idle {
   readonly environment: ExecutionEnvironment;
   readonly timer: NodeJS.Timeout;
+  readonly end: () => void;
 }
 
 /** An environment beyond a function's first ends when no call has needed it for so long. */
 const maxIdleMilliseconds = 5_000;
+
+/**
+ * The idle environments of all functions, the one that was used last at the end. Beyond this
+ * number the first ends, which no call has needed for the longest time: functions are many, people
+ * use a few at a time, and a bundle loads again in a quarter of a second.
+ */
+const allIdle = new Set<Idle>();
+const maxIdle = 10;
+
+function keepIdle(each: Idle) {
+  allIdle.add(each);
+  const [oldest] = allIdle;
+  if (allIdle.size > maxIdle) oldest!.end();
+}
+
+function useIdle(each: Idle) {
+  allIdle.delete(each);
+  clearTimeout(each.timer);
+}
 
 /**
  * Bundles that load at this time, of all functions, and who waits for their turn. As many load at
@@ -90,6 +111,7 @@ export function lambdaFunction(
       return JSON.parse(payload);
     },
     async stop() {
+      for (const each of idle.splice(0)) useIdle(each);
       await Promise.all([...environments].map((environment) => environment.end()));
     },
   };
@@ -111,7 +133,7 @@ export function lambdaFunction(
 
   function acquire(signal: AbortSignal | undefined): ExecutionEnvironment | Promise<ExecutionEnvironment> {
     for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
-      clearTimeout(free.timer);
+      useIdle(free);
       if (free.environment.isAlive()) return free.environment;
       environments.delete(free.environment);
     }
@@ -129,14 +151,16 @@ export function lambdaFunction(
       waiting.delete(next);
       next(environment.isAlive() ? environment : start());
     } else if (environment.isAlive()) {
-      const each: Idle = { environment, timer: setTimeout(() => endIdle(each), maxIdleMilliseconds).unref() };
+      // One stays, so that the next call need not wait for its bundle.
+      const timer = setTimeout(() => idle.length > 1 && each.end(), maxIdleMilliseconds).unref();
+      const each: Idle = { environment, timer, end: () => endIdle(each) };
       idle.push(each);
+      keepIdle(each);
     }
   }
 
-  /** One stays, so that the next call need not wait for its bundle. */
   function endIdle(each: Idle) {
-    if (idle.length < 2) return;
+    useIdle(each);
     idle.splice(idle.indexOf(each), 1);
     environments.delete(each.environment);
     void each.environment.end();

@@ -108,6 +108,17 @@ describe('lambdaFunction', () => {
     }
   });
 
+  it('keeps ten idle environments of all functions, those that were used last', async () => {
+    const counters = Array.from({ length: 11 }, () => bundle('let calls = 0; export const handler = () => ++calls'));
+    for (const counter of counters.slice(0, 10)) expect(await counter.invoke({})).toBe(1);
+    for (const counter of counters) expect(await counter.invoke({})).toBe(counter === counters[10] ? 1 : 2);
+    // The eleventh took the place of the first, and the first takes that of the second.
+    expect(await counters[2]!.invoke({})).toBe(3);
+    expect(await counters[0]!.invoke({})).toBe(1);
+    expect(await counters[1]!.invoke({})).toBe(1);
+    expect(await counters[2]!.invoke({})).toBe(4);
+  });
+
   it('passes on what the handler throws, and goes on serving', async () => {
     const thrower = bundle(
       `export const handler = ({ fail }) => { if (fail) throw new TypeError('No.'); return 'fine' }`,
