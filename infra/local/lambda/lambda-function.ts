@@ -34,7 +34,7 @@ const maxEnvironments = Math.max(2, availableParallelism());
 /** An environment that waits for the next call of its function. `end` ends it at once. */
 interface Idle {
   readonly environment: ExecutionEnvironment;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
   readonly end: () => void;
 }
 
@@ -42,17 +42,19 @@ interface Idle {
 const maxIdleMilliseconds = 5_000;
 
 /**
- * The idle environments of all functions, the one that was used last at the end. Beyond this
- * number the first ends, which no call has needed for the longest time: functions are many, people
- * use a few at a time, and a bundle loads again in a quarter of a second.
+ * The idle environments of all functions, the one that was used last at the end. Functions are
+ * many, and people use a few at a time: when no call has needed one for a minute, those beyond this
+ * number end, the first ones first.
  */
 const allIdle = new Set<Idle>();
 const maxIdle = 10;
+const longIdleMilliseconds = 60_000;
 
-function keepIdle(each: Idle) {
-  allIdle.add(each);
-  const [oldest] = allIdle;
-  if (allIdle.size > maxIdle) oldest!.end();
+function endLongIdle() {
+  for (const oldest of allIdle) {
+    if (allIdle.size <= maxIdle) return;
+    oldest.end();
+  }
 }
 
 function useIdle(each: Idle) {
@@ -151,12 +153,17 @@ export function lambdaFunction(
       waiting.delete(next);
       next(environment.isAlive() ? environment : start());
     } else if (environment.isAlive()) {
-      // One stays, so that the next call need not wait for its bundle.
-      const timer = setTimeout(() => idle.length > 1 && each.end(), maxIdleMilliseconds).unref();
+      const timer = setTimeout(() => endOrKeep(each), maxIdleMilliseconds).unref();
       const each: Idle = { environment, timer, end: () => endIdle(each) };
       idle.push(each);
-      keepIdle(each);
+      allIdle.add(each);
     }
+  }
+
+  /** One stays, so that the next call need not wait for its bundle. */
+  function endOrKeep(each: Idle) {
+    if (idle.length > 1) each.end();
+    else each.timer = setTimeout(endLongIdle, longIdleMilliseconds).unref();
   }
 
   function endIdle(each: Idle) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LambdaFunction, lambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import type { FunctionDefinition } from '../../../../infra/local/template/deployment.ts';
 
@@ -108,15 +108,20 @@ describe('lambdaFunction', () => {
     }
   });
 
-  it('keeps ten idle environments of all functions, those that were used last', async () => {
-    const counters = Array.from({ length: 11 }, () => bundle('let calls = 0; export const handler = () => ++calls'));
-    for (const counter of counters.slice(0, 10)) expect(await counter.invoke({})).toBe(1);
-    for (const counter of counters) expect(await counter.invoke({})).toBe(counter === counters[10] ? 1 : 2);
-    // The eleventh took the place of the first, and the first takes that of the second.
-    expect(await counters[2]!.invoke({})).toBe(3);
-    expect(await counters[0]!.invoke({})).toBe(1);
-    expect(await counters[1]!.invoke({})).toBe(1);
-    expect(await counters[2]!.invoke({})).toBe(4);
+  it('keeps ten environments that are idle for long, of all functions: those that were used last', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const counters = Array.from({ length: 12 }, () => bundle('let calls = 0; export const handler = () => ++calls'));
+    const callAll = async () => {
+      const calls = [];
+      for (const counter of counters) calls.push(await counter.invoke({}));
+      return calls;
+    };
+    expect(await callAll()).toEqual(counters.map(() => 1));
+    vi.advanceTimersByTime(60_000);
+    expect(await callAll()).toEqual(counters.map(() => 2));
+    vi.advanceTimersByTime(70_000);
+    expect(await callAll()).toEqual(counters.map((_, at) => (at < 2 ? 1 : 3)));
   });
 
   it('passes on what the handler throws, and goes on serving', async () => {
