@@ -47,7 +47,7 @@ const maxIdleMilliseconds = 5_000;
  * number end, the first ones first.
  */
 const allIdle = new Set<Idle>();
-const maxIdle = 10;
+const maxIdle = 6;
 const longIdleMilliseconds = 60_000;
 
 function endLongIdle() {

@@ -108,7 +108,7 @@ describe('lambdaFunction', () => {
     }
   });
 
-  it('keeps ten environments that are idle for long, of all functions: those that were used last', async () => {
+  it('keeps six environments that are idle for long, of all functions: those that were used last', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const counters = Array.from({ length: 12 }, () => bundle('let calls = 0; export const handler = () => ++calls'));
@@ -121,7 +121,7 @@ describe('lambdaFunction', () => {
     vi.advanceTimersByTime(60_000);
     expect(await callAll()).toEqual(counters.map(() => 2));
     vi.advanceTimersByTime(70_000);
-    expect(await callAll()).toEqual(counters.map((_, at) => (at < 2 ? 1 : 3)));
+    expect(await callAll()).toEqual(counters.map((_, at) => (at < 6 ? 1 : 3)));
   });
 
   it('passes on what the handler throws, and goes on serving', async () => {
