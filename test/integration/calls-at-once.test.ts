@@ -52,6 +52,12 @@ describe('the long calls of a user', () => {
     expect((await takePlaces(userId, 6)).taken).toBe(5);
   });
 
+  it('are five at once, however many begin in the same millisecond', async () => {
+    const now = Date.now();
+    const stopped = testDb(client, names, { now: () => now });
+    expect((await takePlaces(newUser(), 300, 'changes', stopped)).taken).toBe(5);
+  });
+
   it('lose the places of those that died, and leave no item for good', async () => {
     const [userId, clock] = [newUser(), { now: Date.parse('2026-11-22T12:00:00Z') }];
     const timed = testDb(client, names, { now: () => clock.now });

@@ -5,7 +5,8 @@
  * loses its place then, so nothing that is counted can leak.
  */
 
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { randomInt } from 'node:crypto';
+import { NumberValue, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { TooManyCalls } from '../../errors.ts';
 import { userSubject } from '../../schemas/limits.ts';
 import { timeLimits } from '../../time-limits.ts';
@@ -32,8 +33,11 @@ export interface CallOfUser {
 
 interface Place {
   readonly name: string;
-  /** Milliseconds since 1970, with a random fraction: hardly any two calls have the same. */
-  readonly until: number;
+  /**
+   * Milliseconds since 1970, with a random fraction of 14 digits: no two calls have the same. A
+   * number of JavaScript has three of them.
+   */
+  readonly until: NumberValue;
 }
 
 /**
@@ -62,7 +66,7 @@ export async function withPlace<Result>(
 
 async function takePlace(db: Db<'Counters'>, call: CallOfUser): Promise<Place> {
   const now = db.clock.now();
-  const until = now + 1_000 * timeLimits.heldPlace - Math.random() / 2;
+  const until = NumberValue.from(`${Math.floor(now) + 1_000 * timeLimits.heldPlace - 1}.${randomInt(1e14)}`);
   const names = Array.from({ length: maxCallsAtOnce[call.kind] }, (_, place) => `place_${place}`);
   let free = names;
   for (let attempt = 0; attempt < names.length && free.length > 0; attempt++) {
