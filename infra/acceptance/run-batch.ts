@@ -33,8 +33,8 @@ export async function runBatch(user: Caller, machine: Caller, webhook: string): 
     jobs: [{ runs: 3, variables: { omega: 1 } }],
   });
   const jobId = await runJob(machine, device_type, batch.id);
-  const { body } = await call(user, `/api/v1/batches/${batch.id}/full_results`);
-  deepEqual(body.data[jobId].counter, resultsDocument.counter);
+  const results = await send(user, 'GET', `/api/v1/batches/${batch.id}/full_results`);
+  deepEqual(results[jobId].counter, resultsDocument.counter);
   return batch.id;
 }
 

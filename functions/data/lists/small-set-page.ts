@@ -1,8 +1,9 @@
 import type { Page } from '../../values/page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
+import { requireFormat } from '../columns/head.ts';
 import { readSetPositions } from './column-reads.ts';
 import { StaleRead } from './join-blocks.ts';
-import { columnNamed, columnsHead, type OwnerReads } from './owner-reads.ts';
+import { columnNamed, type OwnerReads, readHead } from './owner-reads.ts';
 import type { SmallSetPlan } from './plan.ts';
 import type { ListQuery } from './query.ts';
 import { rowsAt } from './row-reads.ts';
@@ -18,7 +19,9 @@ export async function readSmallSetPage(
   { sets, numberedBy, value }: SmallSetPlan,
 ): Promise<Page<Row>> {
   const current = { ...reads, consistent: true };
-  const [positions, head] = await Promise.all([readSetPositions(current, sets, value), columnsHead(current)]);
+  const [positions, head] = await Promise.all([readSetPositions(current, sets, value), readHead(current)]);
+  // Changes beside the head are of columns: it does not matter here how long they took to read.
+  requireFormat(reads.list, head);
   // Rows that were created since the head was read are in the set already.
   const known = positions.filter((position) => position < head.next_seq);
   const total = known.length;
