@@ -9,7 +9,7 @@ import { compileCache } from './cache/compile-cache.ts';
 /**
  * What only the start of a process can set:
  * - two areas for glibc to give memory from. By default each thread has one, and functions are
- *   threads: some 50 MB stay unused in them;
+ *   threads: some 100 MB stay unused in them;
  * - young objects of the main thread fill 12 MB instead of 48 before they are collected. Functions
  *   have bounds of their own;
  * - two threads instead of four in which V8 compiles and collects: each holds memory, too.
@@ -18,7 +18,7 @@ const arenas = { MALLOC_ARENA_MAX: '2' };
 const flags = ['--max-semi-space-size=4', '--v8-pool-size=2'];
 
 if (process.platform === 'linux' && process.env.MALLOC_ARENA_MAX === undefined) replaceProcess();
-// A tenth of the time until it is ready would go to types and syntax that are as they were.
+// Types are removed and syntax is compiled once, not at each start.
 enableCompileCache(compileCache);
 await import('./serve.ts');
 

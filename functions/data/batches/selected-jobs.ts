@@ -21,7 +21,7 @@ interface SelectedJobs {
  * each 4 KB of each selected job, and what listJobIds takes.
  */
 export async function selectJobs(
-  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  db: Db<'Jobs' | 'Columns'>,
   of: BatchOfUser,
   query: CancelJobsQuery | RebatchQuery,
 ): Promise<SelectedJobs> {

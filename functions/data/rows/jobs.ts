@@ -147,7 +147,7 @@ interface JobConditions {
  * strongly consistent. Read units: see listMatchingIds.
  */
 export function listJobIds(
-  db: Db<'Batches' | 'Jobs' | 'Columns'>,
+  db: Db<'Jobs' | 'Columns'>,
   { userId, batchId }: BatchOfUser,
   { min_runs, max_runs, status, start_date, end_date, limit }: JobConditions = {},
 ): Promise<string[]> {

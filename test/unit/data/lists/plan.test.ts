@@ -252,6 +252,13 @@ describe('planRowReads', () => {
     expect(rangesOf(clusters(9, 10, 9))).toEqual(['1000-1153']);
   });
 
+  it('starts more for more than 100 rows, and at most 48', () => {
+    expect(rangesOf(clusters(9, 11, 90))).toBe('ids');
+    expect(rangesOf(clusters(9, 12, 90))).toHaveLength(9);
+    expect(rangesOf(clusters(48, 20, 90))).toHaveLength(48);
+    expect(rangesOf(clusters(49, 20, 90))).toBe('ids');
+  });
+
   it('reads by id when that is cheaper, including the look-up of the ids', () => {
     // 16 rows in 9 clusters and 4 blocks of ids: 8.5 units by id, as for a range of 85 rows.
     const apart = (last: number) => [0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61, 70, last];
