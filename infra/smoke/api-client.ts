@@ -11,6 +11,8 @@ export interface Request {
 }
 
 interface Answer {
+  /** What was asked, for messages. */
+  readonly request: string;
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: checks say what they expect of it.
@@ -29,12 +31,15 @@ export async function call(
     ...(body !== undefined && { body: body as string | Buffer<ArrayBuffer> }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  const { status } = response;
+  const answer = { request: `${method} ${path}`, status, headers: response.headers };
+  return { ...answer, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 /** That an answer has this status and what every answer has: the envelope, the headers. */
-export function expectAnswer({ status, headers, body }: Answer, expected: number) {
-  equal(status, expected, `${expected} expected, not ${status}: ${JSON.stringify(body)?.slice(0, 200)}`);
+export function expectAnswer({ request, status, headers, body }: Answer, expected: number) {
+  const text = JSON.stringify(body)?.slice(0, 200);
+  equal(status, expected, `${request}: ${expected} expected, not ${status}: ${text}`);
   const kind = expected < 400 ? 'success' : expected < 500 ? 'fail' : 'error';
   deepEqual([body.status, body.code], [kind, String(expected)]);
   if (expected >= 400) equal(body.message, STATUS_CODES[expected]);
