@@ -31,9 +31,12 @@ export async function call(
     ...(body !== undefined && { body: body as string | Buffer<ArrayBuffer> }),
   });
   const text = await response.text();
-  const { status } = response;
-  const answer = { request: `${method} ${path}`, status, headers: response.headers };
-  return { ...answer, body: text === '' ? undefined : JSON.parse(text) };
+  return {
+    request: `${method} ${path}`,
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
 }
 
 /** That an answer has this status and what every answer has: the envelope, the headers. */
